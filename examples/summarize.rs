@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use ipcperf_results::analysis::{Figure, Summarised};
+use ipcperf_results::analysis::{AnalyzedFile, MainFigure};
 use ipcperf_results::{Error, Strictness, read};
 
 fn main() -> Result<(), Error> {
@@ -14,12 +14,14 @@ fn main() -> Result<(), Error> {
     for warning in &results.warnings {
         eprintln!("warning: {warning}");
     }
-    let valid = results.samples.iter().filter(|sample| sample.set_aside.is_none());
+    let valid = results.samples.iter().filter(|sample| sample.excluded.is_none());
     println!("{} samples, {} of them valid", results.samples.len(), valid.count());
-    for case in Summarised::of(&path, results).summaries {
+    for case in AnalyzedFile::new(&path, results).summaries {
         let (value, unit) = match case.main() {
-            Some(Figure::Bandwidth(spread)) => (spread.median, "bytes/s"),
-            Some(Figure::RoundTrip(spread) | Figure::PerMessage(spread)) => (spread.median, "ns"),
+            Some(MainFigure::Bandwidth(spread)) => (spread.median, "bytes/s"),
+            Some(MainFigure::RoundTrip(spread) | MainFigure::PerMessage(spread)) => {
+                (spread.median, "ns")
+            }
             None => continue,
         };
         println!("{}: {value:.0} {unit}", case.case.case_id);

@@ -12,7 +12,7 @@
 #     cpus            number of CPUs
 #     threads         emulator threads: multi (one per CPU) or single (CPUs take turns)
 #     memory          memory size
-#     most_seconds    time after which the machine is switched off
+#     max_seconds     time after which the machine is switched off
 
 target=$arch-unknown-linux-gnu
 root=$work/root
@@ -42,7 +42,7 @@ choose_processor() {
     esac
 }
 
-install_what_is_missing() {
+install_missing() {
     local pair missing=()
     for pair in "${needed[@]}"; do
         command -v "${pair%%:*}" >/dev/null || missing+=("${pair#*:}")
@@ -67,7 +67,7 @@ build() {
 }
 
 # Runs apt-get for a separate system without installed packages, not for this machine.
-foreign_apt() {
+target_apt() {
     APT_CONFIG=$work/apt/apt.conf "$@"
 }
 
@@ -87,14 +87,14 @@ Dir::Cache "$work/apt";
 Dir::Etc::sourcelist "$work/apt/sources.list";
 Dir::Etc::sourceparts "/dev/null";
 CONF
-    foreign_apt apt-get update -qq
-    foreign_apt apt-get install --download-only -y -qq "${inside[@]}" >/dev/null
+    target_apt apt-get update -qq
+    target_apt apt-get install --download-only -y -qq "${inside[@]}" >/dev/null
     # Only the kernel package: its dependencies install it on a disk.
     local kernel
-    kernel=$(foreign_apt apt-cache depends "linux-image-$debian_arch" | sed -n 's/.* Depends: //p')
-    (cd "$work/apt/archives" && foreign_apt apt-get download -qq "$kernel")
+    kernel=$(target_apt apt-cache depends "linux-image-$debian_arch" | sed -n 's/.* Depends: //p')
+    (cd "$work/apt/archives" && target_apt apt-get download -qq "$kernel")
     # Removes packages of earlier machines that are no longer available.
-    foreign_apt apt-get autoclean -qq >/dev/null
+    target_apt apt-get autoclean -qq >/dev/null
 }
 
 # Unpacks the packages without running their scripts.
@@ -130,14 +130,14 @@ keep_few_modules() {
 }
 
 make_machine() {
-    echo "== a machine with Debian's kernel"
+    echo "== creating a machine with Debian's kernel"
     download_packages
     unpack
     keep_few_modules
 }
 
 # Copies this checkout and the given build products to the paths where tests compiled here look for them.
-place_checkout() {
+add_checkout() {
     local here=$root$PWD
     mkdir -p "$here" "$root"/{dev,proc,sys,run,tmp,root}
     git ls-files -z | cpio -0 -pdm --quiet "$here"
@@ -149,7 +149,7 @@ place_checkout() {
 }
 
 # Adds a test to run: its crate, its path, its arguments.
-place_test() {
+add_test() {
     local arguments=""
     [ $# = 2 ] || arguments=$(printf '%q ' "${@:3}")
     echo "$PWD/crates/$1 $PWD/$2 $arguments" >>"$root/tests"
@@ -159,19 +159,19 @@ place_test() {
 emulate() {
     (cd "$root" && find . -print0 | cpio -0 -o -H newc --owner root:root --quiet) >"$work/initrd"
     # The kernel's mitigations against attacks would double the time.
-    timeout --foreground "$most_seconds" "${emulator[@]}" \
+    timeout --foreground "$max_seconds" "${emulator[@]}" \
         -smp "$cpus" -m "$memory" -accel "tcg,thread=$threads" \
         -display none -monitor none -serial stdio -nic none -no-reboot \
         -kernel "$work/kernel" -initrd "$work/initrd" \
         -append "console=$console quiet mitigations=off init_on_alloc=0 panic=-1 rdinit=/init" </dev/null |
-        sed -u 's/\r$//' | tee "$work/told" || true
-    if ! grep -q '^scripts/emulated-init: failed=' "$work/told"; then
-        echo "$script: the machine ended before its tests did" >&2
+        sed -u 's/\r$//' | tee "$work/output" || true
+    if ! grep -q '^scripts/emulated-init: failed=' "$work/output"; then
+        echo "$script: the machine stopped before the tests ended" >&2
         exit 1
     fi
-    echo "== what they came to"
-    grep -E '^(test result:|skipped:|test .* FAILED)' "$work/told" | sort -u
-    grep -q '^scripts/emulated-init: failed=0$' "$work/told"
+    echo "== results"
+    grep -E '^(test result:|skipped:|test .* FAILED)' "$work/output" | sort -u
+    grep -q '^scripts/emulated-init: failed=0$' "$work/output"
 }
 
 choose_processor

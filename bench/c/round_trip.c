@@ -1,7 +1,7 @@
 /* Plain round-trip loop: each message is answered by one of the same size. Reads the clock only at the start
  * and the end of the run. */
 
-#include "party.h"
+#include "peer.h"
 
 void play_sender(struct task *task)
 {

@@ -3,7 +3,7 @@
 #ifndef STREAM_H
 #define STREAM_H
 
-#include "party.h"
+#include "peer.h"
 
 /* Returns the size of the next message; the last one may be shorter. */
 static inline size_t next_bytes(const struct task *task, uint64_t left)

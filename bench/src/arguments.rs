@@ -6,12 +6,12 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::iceoryx2_samples::SamplesArguments;
 use crate::output::Form;
-use crate::peers::PROGRAMS;
-use crate::sampling::Cap;
+use crate::sampling::SamplingLimit;
+use crate::tools::PROGRAMS;
 use crate::zbus_calls::CallsArguments;
 use crate::zmq_pair::PairArguments;
 
-/// Holds the figures of ipcperf against bars, side by side with what they are compared to.
+/// Compares ipcperf with programs that use a mechanism directly, with other tools and with hardware limits.
 #[derive(Debug, Parser)]
 #[command(name = "ipcperf-bench", version, about, after_help = AFTER_HELP)]
 pub(crate) struct Arguments {
@@ -29,44 +29,44 @@ missing; 3 none can be tested here.";
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Bench {
     /// Pipe and unix-stream against plain C loops, on one CPU
-    CLoops(CapArguments),
-    /// D-Bus calls against a plain program that makes the same with zbus, on one CPU
-    Dbus(CapArguments),
+    CLoops(LimitArguments),
+    /// D-Bus calls against a minimal program that makes the same calls with zbus, on one CPU
+    Dbus(LimitArguments),
     /// ipc-static against plain C loops with the same calls, on one CPU
-    DropIns(CapArguments),
-    /// iceoryx2 samples against a plain program that publishes the same, on two CPUs
-    Iceoryx2(CapArguments),
+    Compat(LimitArguments),
+    /// iceoryx2 samples against a minimal program that publishes the same samples, on two CPUs
+    Iceoryx2(LimitArguments),
     /// The shared-memory ring against iceoryx2, copying and loaning, on two CPUs
-    Libraries(CapArguments),
-    /// What the harness itself costs a message
+    Libraries(LimitArguments),
+    /// Cost of the harness per message
     Null,
-    /// Other tools' round trips and streams beside ours, on one CPU
-    Peers(PeersArguments),
-    /// How long large results files take to show and to report
+    /// Round trips and streams of other tools compared with ours, on one CPU
+    Tools(ToolsArguments),
+    /// Time of `show` and `report` for large results files
     Reading,
     /// The shared-memory ring against the cache line and memcpy, on two CPUs
     Ring(RingArguments),
-    /// Ratios between mechanisms that were found beforehand, on one CPU
-    Shapes(CapArguments),
-    /// How long `ipcperf list`, `--help`, `run --help` and `--version` take
+    /// Ratios between mechanisms against expected ones, on one CPU
+    Shapes(LimitArguments),
+    /// Time of `ipcperf list`, `--help`, `run --help` and `--version`
     Startup,
-    /// How long a survey takes and whether it is whole
+    /// Time of a survey, and whether it is complete
     Survey,
-    /// How soon a median is known, what a neighbour does, one mode and two: about six minutes
+    /// Time until a median is known, effect of a neighbor, detection of modes; takes about six minutes
     Trust,
-    /// What being watched does to a pipe on one CPU, by each instrument: about three minutes
-    Watching,
-    /// ZeroMQ against a plain program that sends the same with libzmq, on one CPU
-    Zeromq(CapArguments),
-    /// All of them, one after another
-    All(CapArguments),
-    /// The plain program of `dbus`, for it to start
+    /// Probe effect of each instrument on a pipe on one CPU; takes about three minutes
+    Instruments,
+    /// ZeroMQ against a minimal program that sends the same messages with libzmq, on one CPU
+    Zeromq(LimitArguments),
+    /// Run all benchmarks, one after another
+    All(LimitArguments),
+    /// Minimal program that `dbus` starts
     #[command(hide = true)]
     ZbusCalls(CallsArguments),
-    /// The plain program of `iceoryx2`, for it to start
+    /// Minimal program that `iceoryx2` starts
     #[command(hide = true)]
     Iceoryx2Samples(SamplesArguments),
-    /// The plain program of `zeromq`, for it to start
+    /// Minimal program that `zeromq` starts
     #[command(hide = true)]
     ZmqPair(PairArguments),
 }
@@ -74,7 +74,7 @@ pub(crate) enum Bench {
 /// How long `ring` waits for a distance of the CPUs that has not shown.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct RingArguments {
-    /// Go on for so long while a distance, close or far, is not decided, s
+    /// Maximum extra time while the result at a CPU distance is undecided, s
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub(crate) patience: u64,
 }
@@ -82,22 +82,22 @@ pub(crate) struct RingArguments {
 /// When to stop looking for a narrower interval in `c-loops`, `drop-ins`, `shapes`, `dbus`, `iceoryx2`,
 /// `libraries` and `zeromq`.
 #[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct CapArguments {
-    /// Most pairs of runs for a case
+pub(crate) struct LimitArguments {
+    /// Maximum number of pairs of runs per case
     #[arg(long, value_name = "N", default_value_t = 400)]
-    most_pairs: usize,
-    /// Most time for a case, s
+    max_pairs: usize,
+    /// Maximum time per case, s
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    most_seconds: u64,
+    max_time: u64,
 }
 
 /// Which tools, and how many pairs of runs.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct PeersArguments {
-    /// Pairs of runs for a case: so many, whatever they say
+pub(crate) struct ToolsArguments {
+    /// Number of pairs of runs per case
     #[arg(long, value_name = "N", default_value_t = PAIRS, value_parser = clap::value_parser!(u16).range(6..))]
     pub(crate) pairs: u16,
-    /// These tools alone
+    /// Only these tools
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', value_parser = PROGRAMS)]
     only: Vec<String>,
 }
@@ -105,22 +105,22 @@ pub(crate) struct PeersArguments {
 /// Number of pairs for the bar of `peers`.
 const PAIRS: u16 = 20;
 
-impl PeersArguments {
+impl ToolsArguments {
     /// Whether the cases of `program` were requested.
     pub(crate) fn includes(&self, program: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|name| name == program)
     }
 }
 
-impl Default for PeersArguments {
+impl Default for ToolsArguments {
     fn default() -> Self {
         Self { pairs: PAIRS, only: Vec::new() }
     }
 }
 
-impl From<CapArguments> for Cap {
-    fn from(arguments: CapArguments) -> Self {
-        Self { values: arguments.most_pairs, time: Duration::from_secs(arguments.most_seconds) }
+impl From<LimitArguments> for SamplingLimit {
+    fn from(arguments: LimitArguments) -> Self {
+        Self { values: arguments.max_pairs, time: Duration::from_secs(arguments.max_time) }
     }
 }
 

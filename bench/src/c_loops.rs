@@ -8,30 +8,30 @@ use std::time::Duration;
 
 use ipcperf_model::RunSpec;
 use ipcperf_model::placement::Placement;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 
-use crate::arguments::CapArguments;
+use crate::arguments::LimitArguments;
 use crate::c_program::CLoops;
+use crate::error::BenchError;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Question, Unit};
 use crate::output::{announce, bytes};
 use crate::program::{Ipcperf, cpus, spec};
-use crate::sampling::{Cap, in_turn, until_decided};
-use crate::trouble::Trouble;
+use crate::sampling::{SamplingLimit, alternate, until_decided};
 
 /// Our time divided by that of the C loop.
 const BAR: Bar = Bar::Between(0.97, 1.03);
 /// Target duration of a run.
 const AIM: Duration = Duration::from_millis(40);
-const CASES: [(Kind, u64); 4] = [
-    (Kind::Stream, 4 << 10),
-    (Kind::Stream, 64 << 10),
-    (Kind::Stream, 1 << 20),
-    (Kind::RoundTrip, 1),
+const CASES: [(WorkloadKind, u64); 4] = [
+    (WorkloadKind::Stream, 4 << 10),
+    (WorkloadKind::Stream, 64 << 10),
+    (WorkloadKind::Stream, 1 << 20),
+    (WorkloadKind::RoundTrip, 1),
 ];
 
 /// Measures every case.
-pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+pub(crate) fn measure(ipcperf: &Ipcperf, cap: LimitArguments) -> Vec<Finding> {
     let compiled = CLoops::compile();
     let cases = ["pipe", "unix-stream"]
         .into_iter()
@@ -52,7 +52,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
         .collect()
 }
 
-fn question(mechanism: &str, kind: Kind, buffer_bytes: u64) -> Question {
+fn question(mechanism: &str, kind: WorkloadKind, buffer_bytes: u64) -> Question {
     Question {
         bench: "c-loops",
         case: format!("{mechanism} {} {}", kind.name(), bytes(buffer_bytes)),
@@ -62,11 +62,16 @@ fn question(mechanism: &str, kind: Kind, buffer_bytes: u64) -> Question {
 }
 
 /// Returns the median of our time divided by that of the C loop.
-fn ratio(ipcperf: &Ipcperf, c: &CLoops, spec: RunSpec, cap: Cap) -> Result<Estimate, Trouble> {
-    let spec = ipcperf.sized(spec, AIM)?;
+fn ratio(
+    ipcperf: &Ipcperf,
+    c: &CLoops,
+    spec: RunSpec,
+    cap: SamplingLimit,
+) -> Result<Estimate, BenchError> {
+    let spec = ipcperf.calibrate(spec, AIM)?;
     until_decided(BAR, cap, |number| {
         let ours = || ipcperf.measure(&spec).map(|measurement| measurement.elapsed_ns);
-        let (ours_ns, theirs_ns) = in_turn(number, ours, || c.elapsed_ns(&spec))?;
+        let (ours_ns, theirs_ns) = alternate(number, ours, || c.elapsed_ns(&spec))?;
         Ok(quotient(ours_ns, theirs_ns))
     })
 }

@@ -8,9 +8,9 @@ use ipcperf_engine::mechanism;
 use ipcperf_model::RunSpec;
 use ipcperf_model::message_options::Reply;
 use ipcperf_model::placement::Placement;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 
-use crate::arguments::CapArguments;
+use crate::arguments::LimitArguments;
 use crate::finding::{Finding, Question, Unit};
 use crate::output::{announce, bytes};
 use crate::plain::{self, BAR};
@@ -21,7 +21,7 @@ const REPLY_BYTES: u64 = 8;
 const SIZES: [u64; 4] = [64, 4 << 10, 64 << 10, 1 << 20];
 
 /// Measures every case.
-pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+pub(crate) fn measure(ipcperf: &Ipcperf, cap: LimitArguments) -> Vec<Finding> {
     let cases = ["peer", "daemon"].into_iter().flat_map(|via| SIZES.map(|bytes| (via, bytes)));
     cases
         .map(|(via, buffer_bytes)| {
@@ -29,8 +29,9 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
             let finding = match here(via) {
                 Err(why) => question.untestable(why),
                 Ok(cpus) => {
-                    let mut spec = spec("dbus-copy", Kind::RequestReply, cpus, buffer_bytes);
-                    spec.handling.reply = Reply::Bytes(REPLY_BYTES);
+                    let mut spec =
+                        spec("dbus-copy", WorkloadKind::RequestReply, cpus, buffer_bytes);
+                    spec.message_options.reply = Reply::Bytes(REPLY_BYTES);
                     spec.options.insert("via".to_owned(), via.to_owned());
                     question.answer(plain::ratio(ipcperf, spec, cap.into(), arguments))
                 }
@@ -52,7 +53,8 @@ fn question(via: &str, buffer_bytes: u64) -> Question {
 /// Returns the CPUs, or the reason if there are none or the daemon is missing.
 fn here(via: &str) -> Result<[u32; 2], String> {
     let options = [("via".to_owned(), via.to_owned())].into();
-    let lack = mechanism::find(&"dbus-copy".into()).and_then(|known| known.lack(&options));
+    let lack =
+        mechanism::find(&"dbus-copy".into()).and_then(|known| known.unavailable_value(&options));
     match lack {
         Some(lack) => Err(format!("{}: {}", lack.missing.reason, lack.missing.remedy)),
         None => cpus(Placement::Same),

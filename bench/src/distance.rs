@@ -18,7 +18,7 @@ impl Distance {
     pub(crate) const ALL: [Self; 2] = [Self::Close, Self::Far];
 
     /// Returns the class of the CPUs of a run; `None` if its two probes disagree or are missing.
-    pub(crate) fn of(measured: &Measurement) -> Option<Self> {
+    pub(crate) fn from_measurement(measured: &Measurement) -> Option<Self> {
         measured.cacheline_round_trip_ns.and_then(Self::between)
     }
 

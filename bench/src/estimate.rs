@@ -17,7 +17,7 @@ pub(crate) struct Estimate {
 
 impl Estimate {
     /// Summarizes `values`, in any order; `None` if there are none or one is not a number.
-    pub(crate) fn of(values: &[f64]) -> Option<Self> {
+    pub(crate) fn from_values(values: &[f64]) -> Option<Self> {
         let middle = quartiles(values).ok()?;
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -79,11 +79,11 @@ mod tests {
     #[test]
     fn the_interval_is_made_of_values_and_holds_the_median() {
         let values: Vec<f64> = (1..=20).rev().map(f64::from).collect();
-        let estimate = Estimate::of(&values).unwrap();
+        let estimate = Estimate::from_values(&values).unwrap();
         assert_eq!(estimate.interval, Some([6.0, 15.0]));
         assert!((estimate.median - 10.5).abs() < 1e-12);
-        assert_eq!(Estimate::of(&values[..5]).unwrap().interval, None);
-        assert_eq!(Estimate::of(&[]), None);
+        assert_eq!(Estimate::from_values(&values[..5]).unwrap().interval, None);
+        assert_eq!(Estimate::from_values(&[]), None);
     }
 
     /// Random generator that is good enough for a coverage check (Marsaglia's xorshift64, 2003).
@@ -99,7 +99,7 @@ mod tests {
         let mut state = 2_463_534_242;
         let covers = |state: &mut u64| {
             let values: Vec<f64> = (0..30).map(|_| next(state).powi(3)).collect();
-            let [low, high] = Estimate::of(&values).unwrap().interval.unwrap();
+            let [low, high] = Estimate::from_values(&values).unwrap().interval.unwrap();
             (low..=high).contains(&0.125)
         };
         let covered = (0..4_000).filter(|_| covers(&mut state)).count();

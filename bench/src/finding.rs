@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::error::BenchError;
 use crate::estimate::Estimate;
-use crate::trouble::Trouble;
 
 /// Requirement on a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -103,7 +103,7 @@ impl Question {
             Position::Outside | Position::Across => Verdict::NotMet,
         };
         let across = (position == Position::Across)
-            .then(|| "the interval lies across the bar: undecided, run again".to_owned());
+            .then(|| "undecided: the interval contains the edge of the bar; run again".to_owned());
         let notes: Vec<String> = across.into_iter().chain(note).collect();
         let note = (!notes.is_empty()).then(|| notes.join("; "));
         Finding { question: self, estimate: Some(estimate), verdict, note }
@@ -117,16 +117,18 @@ impl Question {
 
     /// Returns the finding for an error: there is no figure, so the bar is not met. A missing or broken compiler or
     /// other tool is not a defect of ipcperf, and makes the bar untestable.
-    pub(crate) fn failed(self, trouble: &Trouble) -> Finding {
+    pub(crate) fn failed(self, trouble: &BenchError) -> Finding {
         let finding = self.untestable(trouble.to_string());
         match trouble {
-            Trouble::NoCompiler { .. } | Trouble::NoPeer { .. } | Trouble::Peer(..) => finding,
+            BenchError::NoCompiler { .. } | BenchError::NoTool { .. } | BenchError::Tool(..) => {
+                finding
+            }
             _ => Finding { verdict: Verdict::NotMet, ..finding },
         }
     }
 
     /// Returns the verdict for a measurement that may have failed.
-    pub(crate) fn answer(self, measured: Result<Estimate, Trouble>) -> Finding {
+    pub(crate) fn answer(self, measured: Result<Estimate, BenchError>) -> Finding {
         match measured {
             Ok(estimate) => self.judge(estimate, None),
             Err(trouble) => self.failed(&trouble),
@@ -180,8 +182,8 @@ mod tests {
             bar: Bar::AtMost(1.0),
         };
         let error = std::io::Error::from(std::io::ErrorKind::NotFound);
-        let missing = Trouble::NoCompiler { name: "cc".to_owned(), error };
+        let missing = BenchError::NoCompiler { name: "cc".to_owned(), error };
         assert_eq!(question.clone().failed(&missing).verdict, Verdict::NotTestable);
-        assert_eq!(question.failed(&Trouble::DebugBuild).verdict, Verdict::NotMet);
+        assert_eq!(question.failed(&BenchError::DebugBuild).verdict, Verdict::NotMet);
     }
 }

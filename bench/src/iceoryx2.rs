@@ -5,24 +5,24 @@
 
 use ipcperf_model::RunSpec;
 use ipcperf_model::placement::Placement;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 
-use crate::arguments::CapArguments;
+use crate::arguments::LimitArguments;
 use crate::finding::{Finding, Question, Unit};
 use crate::output::{announce, bytes};
 use crate::plain::{self, BAR};
 use crate::program::{Ipcperf, cpus, spec};
 
-const CASES: [(Kind, u64); 5] = [
-    (Kind::RoundTrip, 1),
-    (Kind::Stream, 64),
-    (Kind::Stream, 4 << 10),
-    (Kind::Stream, 64 << 10),
-    (Kind::Stream, 1 << 20),
+const CASES: [(WorkloadKind, u64); 5] = [
+    (WorkloadKind::RoundTrip, 1),
+    (WorkloadKind::Stream, 64),
+    (WorkloadKind::Stream, 4 << 10),
+    (WorkloadKind::Stream, 64 << 10),
+    (WorkloadKind::Stream, 1 << 20),
 ];
 
 /// Measures every case.
-pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+pub(crate) fn measure(ipcperf: &Ipcperf, cap: LimitArguments) -> Vec<Finding> {
     let cpus = cpus(Placement::Split);
     let finding = |(kind, buffer_bytes)| {
         let question = question(kind, buffer_bytes);
@@ -37,7 +37,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
     CASES.into_iter().map(finding).collect()
 }
 
-fn question(kind: Kind, buffer_bytes: u64) -> Question {
+fn question(kind: WorkloadKind, buffer_bytes: u64) -> Question {
     Question {
         bench: "iceoryx2",
         case: format!("pubsub {} {}", kind.name(), bytes(buffer_bytes)),

@@ -20,12 +20,12 @@ use iceoryx2::prelude::{
 use rustix::thread::{CpuSet, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
-type Anything<T> = Result<T, Box<dyn std::error::Error>>;
+type SampleResult<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// What the program is told.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SamplesArguments {
-    part: Part,
+    part: SampleRole,
     workload: Workload,
     #[arg(long)]
     bytes: usize,
@@ -42,7 +42,7 @@ pub(crate) struct SamplesArguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum SampleRole {
     /// Starts the follower; sends, or starts each round trip
     Leader,
     /// Receives, or answers
@@ -56,18 +56,18 @@ enum Workload {
 }
 
 /// Maximum number of samples in flight, in a stream.
-const QUEUE: usize = 8;
+const QUEUE_LENGTH: usize = 8;
 /// Messages sent before the clock starts.
 const WARM_UP: u64 = 64;
 /// Tells the other peer that it is its turn to connect.
 const TURN: &[u8] = b"\n";
 /// Size of a time, in bytes.
-const TIME: usize = 8;
+const TIME_BYTES: usize = 8;
 
 /// A follower that is killed when this is dropped.
-struct Killed(Child);
+struct FollowerProcess(Child);
 
-impl Drop for Killed {
+impl Drop for FollowerProcess {
     fn drop(&mut self) {
         // Fails if it is gone, which is fine.
         let _ = self.0.kill();
@@ -76,7 +76,7 @@ impl Drop for Killed {
 }
 
 /// State of a peer.
-struct Party {
+struct SamplePeer {
     publisher: Publisher<ipc::Service, [u8], ()>,
     subscriber: Subscriber<ipc::Service, [u8], ()>,
     outgoing: Vec<u8>,
@@ -85,13 +85,13 @@ struct Party {
 }
 
 /// Plays the given part; the leader returns the duration in ns.
-pub(crate) fn play(arguments: &SamplesArguments) -> Anything<Option<u64>> {
+pub(crate) fn run(arguments: &SamplesArguments) -> SampleResult<Option<u64>> {
     let mut cpus = CpuSet::new();
     cpus.set(arguments.cpu);
     sched_setaffinity(None, &cpus)?;
     match arguments.part {
-        Part::Follower => {
-            let mut party = Party::join(arguments, ["back", "there"])?;
+        SampleRole::Follower => {
+            let mut party = SamplePeer::join(arguments, ["back", "there"])?;
             // If both peers connect at the same moment, one may be left without a connection.
             stdout().write_all(TURN)?;
             stdout().flush()?;
@@ -103,11 +103,11 @@ pub(crate) fn play(arguments: &SamplesArguments) -> Anything<Option<u64>> {
             follow(&mut party, arguments.workload, arguments.messages)?;
             Ok(None)
         }
-        Part::Leader => {
+        SampleRole::Leader => {
             let mut follower = follower(arguments)?;
-            piped(follower.0.stdout.as_mut())?.read_exact(&mut [0])?;
-            let mut party = Party::join(arguments, ["there", "back"])?;
-            piped(follower.0.stdin.as_mut())?.write_all(TURN)?;
+            pipe_end(follower.0.stdout.as_mut())?.read_exact(&mut [0])?;
+            let mut party = SamplePeer::join(arguments, ["there", "back"])?;
+            pipe_end(follower.0.stdin.as_mut())?.write_all(TURN)?;
             party.receive_time()?;
             lead(&mut party, arguments.workload, WARM_UP)?;
             let elapsed_ns = lead(&mut party, arguments.workload, arguments.messages)?;
@@ -119,7 +119,7 @@ pub(crate) fn play(arguments: &SamplesArguments) -> Anything<Option<u64>> {
     }
 }
 
-fn follower(arguments: &SamplesArguments) -> Anything<Killed> {
+fn follower(arguments: &SamplesArguments) -> SampleResult<FollowerProcess> {
     let mut command = Command::new(std::env::current_exe()?);
     let workload = match arguments.workload {
         Workload::RoundTrip => "round-trip",
@@ -131,10 +131,10 @@ fn follower(arguments: &SamplesArguments) -> Anything<Killed> {
     command.args(["--cpu", &arguments.other_cpu.to_string()]);
     command.args(["--other-cpu", &arguments.cpu.to_string()]);
     command.args(["--run", &arguments.run.to_string()]);
-    Ok(Killed(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?))
+    Ok(FollowerProcess(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?))
 }
 
-fn piped<T>(end: Option<T>) -> Anything<T> {
+fn pipe_end<T>(end: Option<T>) -> SampleResult<T> {
     end.ok_or_else(|| "the follower has no pipe".into())
 }
 
@@ -146,7 +146,7 @@ fn folder(run: u32) -> std::path::PathBuf {
     std::env::temp_dir().join(name(run))
 }
 
-fn config(run: u32) -> Anything<Config> {
+fn config(run: u32) -> SampleResult<Config> {
     let mut config = Config::default();
     config.global.prefix = FileName::new(name(run).as_bytes())?;
     config.global.set_root_path(&Path::new(folder(run).as_os_str().as_encoded_bytes())?);
@@ -154,7 +154,7 @@ fn config(run: u32) -> Anything<Config> {
 }
 
 /// Removes what the library leaves behind, which the next program with the same names would find.
-fn remove_names(run: u32) -> Anything<()> {
+fn remove_names(run: u32) -> SampleResult<()> {
     remove_dir_all(folder(run))?;
     for entry in read_dir("/dev/shm")?.flatten() {
         if entry.file_name().to_string_lossy().starts_with(&name(run)) {
@@ -164,13 +164,13 @@ fn remove_names(run: u32) -> Anything<()> {
     Ok(())
 }
 
-impl Party {
+impl SamplePeer {
     /// Creates a service to publish to and one to subscribe to, connected if the other peer exists.
-    fn join(arguments: &SamplesArguments, [to, from]: [&str; 2]) -> Anything<Self> {
+    fn join(arguments: &SamplesArguments, [to, from]: [&str; 2]) -> SampleResult<Self> {
         let config = config(arguments.run)?;
         let node = NodeBuilder::new().config(&config).create::<ipc::Service>()?;
         let service = |name: &str| {
-            let queue = if arguments.workload == Workload::Stream { QUEUE } else { 1 };
+            let queue = if arguments.workload == Workload::Stream { QUEUE_LENGTH } else { 1 };
             node.service_builder(&name.try_into()?)
                 .publish_subscribe::<[u8]>()
                 .enable_safe_overflow(false)
@@ -186,7 +186,7 @@ impl Party {
         let subscriber = inlet.subscriber_builder().create()?;
         let publisher = outlet
             .publisher_builder()
-            .initial_max_slice_len(arguments.bytes.max(TIME))
+            .initial_max_slice_len(arguments.bytes.max(TIME_BYTES))
             .max_loaned_samples(1)
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()?;
@@ -196,15 +196,15 @@ impl Party {
         Ok(Self { publisher, subscriber, outgoing, incoming, _node: node })
     }
 
-    fn publish(&self, message: &[u8]) -> Anything<()> {
+    fn publish(&self, message: &[u8]) -> SampleResult<()> {
         let sample = self.publisher.loan_slice_uninit(message.len())?;
         match sample.write_from_slice(message).send()? {
-            0 => Err("there is no subscriber".into()),
+            0 => Err("no subscriber is connected".into()),
             _ => Ok(()),
         }
     }
 
-    fn receive(&mut self) -> Anything<()> {
+    fn receive(&mut self) -> SampleResult<()> {
         loop {
             if let Some(sample) = self.subscriber.receive()? {
                 self.incoming[..sample.payload().len()].copy_from_slice(sample.payload());
@@ -215,7 +215,7 @@ impl Party {
     }
 
     /// Returns the time that the other peer sends.
-    fn receive_time(&self) -> Anything<u64> {
+    fn receive_time(&self) -> SampleResult<u64> {
         loop {
             if let Some(sample) = self.subscriber.receive()? {
                 return Ok(u64::from_le_bytes(sample.payload().try_into()?));
@@ -226,7 +226,7 @@ impl Party {
 }
 
 /// Sends `messages`; returns the time in ns from before the first until the last has arrived or was answered.
-fn lead(party: &mut Party, workload: Workload, messages: u64) -> Anything<u64> {
+fn lead(party: &mut SamplePeer, workload: Workload, messages: u64) -> SampleResult<u64> {
     let start_ns = now_ns()?;
     for _ in 0..messages {
         party.publish(&party.outgoing)?;
@@ -242,7 +242,7 @@ fn lead(party: &mut Party, workload: Workload, messages: u64) -> Anything<u64> {
 }
 
 /// Receives `messages` and answers each, or reports when the last has arrived.
-fn follow(party: &mut Party, workload: Workload, messages: u64) -> Anything<()> {
+fn follow(party: &mut SamplePeer, workload: Workload, messages: u64) -> SampleResult<()> {
     for _ in 0..messages {
         party.receive()?;
         if workload == Workload::RoundTrip {
@@ -257,7 +257,7 @@ fn follow(party: &mut Party, workload: Workload, messages: u64) -> Anything<()> 
 }
 
 /// Returns the time of a clock that both processes share.
-fn now_ns() -> Anything<u64> {
+fn now_ns() -> SampleResult<u64> {
     let now = clock_gettime(ClockId::Monotonic);
     Ok(u64::try_from(now.tv_sec)? * 1_000_000_000 + u64::try_from(now.tv_nsec)?)
 }

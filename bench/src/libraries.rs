@@ -6,23 +6,23 @@
 
 use std::time::Instant;
 
-use ipcperf_engine::disturbance;
-use ipcperf_model::message_options::{Handling, Touch};
+use ipcperf_engine::find_disturbance;
+use ipcperf_model::message_options::{MessageOptions, Touch};
 use ipcperf_model::placement::Placement;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Measurement, RunSpec};
 
-use crate::arguments::CapArguments;
+use crate::arguments::LimitArguments;
 use crate::distance::Distance;
+use crate::error::BenchError;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Position, Question, Unit};
 use crate::output::{announce, bytes};
 use crate::program::{Ipcperf, cpus, spec};
-use crate::sampling::{Cap, in_turn};
-use crate::trouble::Trouble;
+use crate::sampling::{SamplingLimit, alternate};
 
 /// Minimum number of pairs per figure.
-const LEAST_PAIRS: usize = 20;
+const MIN_PAIRS: usize = 20;
 
 /// How messages enter and leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,24 +34,24 @@ enum Api {
 /// A comparison, and the required speed of the ring relative to the library, for close and for far CPUs.
 #[derive(Clone, Copy, Debug)]
 struct Case {
-    workload: Kind,
+    workload: WorkloadKind,
     api: Api,
     buffer_bytes: u64,
-    least: [f64; 2],
+    min_ratio: [f64; 2],
 }
 
-const fn copying(workload: Kind, buffer_bytes: u64, least: [f64; 2]) -> Case {
-    Case { workload, api: Api::Copy, buffer_bytes, least }
+const fn copying(workload: WorkloadKind, buffer_bytes: u64, least: [f64; 2]) -> Case {
+    Case { workload, api: Api::Copy, buffer_bytes, min_ratio: least }
 }
 
 const COPYING: [Case; 7] = [
-    copying(Kind::RoundTrip, 1, [5.0, 3.0]),
-    copying(Kind::RoundTrip, 64 << 10, [1.7; 2]),
-    copying(Kind::RoundTrip, 1 << 20, [1.7; 2]),
-    copying(Kind::Stream, 64, [10.0; 2]),
-    copying(Kind::Stream, 4 << 10, [3.0; 2]),
-    copying(Kind::Stream, 64 << 10, [1.2; 2]),
-    copying(Kind::Stream, 1 << 20, [1.2; 2]),
+    copying(WorkloadKind::RoundTrip, 1, [5.0, 3.0]),
+    copying(WorkloadKind::RoundTrip, 64 << 10, [1.7; 2]),
+    copying(WorkloadKind::RoundTrip, 1 << 20, [1.7; 2]),
+    copying(WorkloadKind::Stream, 64, [10.0; 2]),
+    copying(WorkloadKind::Stream, 4 << 10, [3.0; 2]),
+    copying(WorkloadKind::Stream, 64 << 10, [1.2; 2]),
+    copying(WorkloadKind::Stream, 1 << 20, [1.2; 2]),
 ];
 
 /// Message sizes for loans.
@@ -60,18 +60,18 @@ const LOANED: [u64; 9] =
 
 fn cases() -> impl Iterator<Item = Case> {
     let loaned = LOANED.into_iter().flat_map(|buffer_bytes| {
-        [Kind::RoundTrip, Kind::Stream].map(|workload| Case {
+        [WorkloadKind::RoundTrip, WorkloadKind::Stream].map(|workload| Case {
             workload,
             api: Api::Loan,
             buffer_bytes,
-            least: [1.0; 2],
+            min_ratio: [1.0; 2],
         })
     });
     COPYING.into_iter().chain(loaned)
 }
 
 /// Measures every case.
-pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+pub(crate) fn measure(ipcperf: &Ipcperf, cap: LimitArguments) -> Vec<Finding> {
     let split = cpus(Placement::Split);
     let findings = cases().flat_map(|case| match &split {
         Err(why) => Distance::ALL.map(|distance| case.question(distance).untestable(why)),
@@ -85,7 +85,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
 
 /// Speed of the ring relative to the library, at each distance.
 #[derive(Debug, Default)]
-struct Pairs {
+struct LibraryPairs {
     ratios: [Vec<f64>; 2],
     left_out: usize,
 }
@@ -93,14 +93,14 @@ struct Pairs {
 impl Case {
     fn question(self, distance: Distance) -> Question {
         let what = match (self.workload, self.api) {
-            (Kind::Stream, Api::Copy) => "stream",
-            (Kind::Stream, Api::Loan) => "stream, loaned and touched",
+            (WorkloadKind::Stream, Api::Copy) => "stream",
+            (WorkloadKind::Stream, Api::Loan) => "stream, loaned and touched",
             (_, Api::Copy) => "round trip",
             (_, Api::Loan) => "round trip, loaned and touched",
         };
         let size = bytes(self.buffer_bytes);
         let case = format!("iceoryx2-pubsub / shm-ring, {what} {size}, {} CPUs", distance.name());
-        let bar = Bar::AtLeast(self.least[distance as usize]);
+        let bar = Bar::AtLeast(self.min_ratio[distance as usize]);
         Question { bench: "libraries", case, unit: Unit::Ratio, bar }
     }
 
@@ -111,24 +111,29 @@ impl Case {
         };
         RunSpec {
             options: [("api".to_owned(), api.to_owned())].into(),
-            handling: Handling { touch, ..Handling::default() },
+            message_options: MessageOptions { touch, ..MessageOptions::default() },
             ..spec(mechanism, self.workload, cpus, self.buffer_bytes)
         }
     }
 
-    /// Makes pairs until the distances that occurred are decided by at least [`LEAST_PAIRS`], or until `cap`.
-    fn pairs(self, ipcperf: &Ipcperf, cpus: [u32; 2], cap: Cap) -> Result<Pairs, Trouble> {
+    /// Makes pairs until the distances that occurred are decided by at least [`MIN_PAIRS`], or until `cap`.
+    fn pairs(
+        self,
+        ipcperf: &Ipcperf,
+        cpus: [u32; 2],
+        cap: SamplingLimit,
+    ) -> Result<LibraryPairs, BenchError> {
         let [ring, library] = ["shm-ring", "iceoryx2-pubsub"].map(|name| self.spec(name, cpus));
-        let (start, mut pairs, mut made) = (Instant::now(), Pairs::default(), 0);
-        while made < LEAST_PAIRS
+        let (start, mut pairs, mut made) = (Instant::now(), LibraryPairs::default(), 0);
+        while made < MIN_PAIRS
             || (!pairs.is_decided(self) && made < cap.values && start.elapsed() < cap.time)
         {
             let run = |spec: &RunSpec| ipcperf.measure(spec);
-            let (ours, theirs) = in_turn(made, || run(&ring), || run(&library))?;
+            let (ours, theirs) = alternate(made, || run(&ring), || run(&library))?;
             made += 1;
-            let is_good =
-                disturbance(&ring, &ours).is_none() && disturbance(&library, &theirs).is_none();
-            match (Distance::of(&ours), Distance::of(&theirs)) {
+            let is_good = find_disturbance(&ring, &ours).is_none()
+                && find_disturbance(&library, &theirs).is_none();
+            match (Distance::from_measurement(&ours), Distance::from_measurement(&theirs)) {
                 (Some(one), Some(other)) if one == other && is_good => {
                     pairs.ratios[one as usize].push(message_ns(&theirs) / message_ns(&ours));
                 }
@@ -144,9 +149,10 @@ fn message_ns(measured: &Measurement) -> f64 {
     measured.elapsed_ns as f64 / measured.messages.max(1) as f64
 }
 
-impl Pairs {
+impl LibraryPairs {
     fn estimate(&self, distance: Distance) -> Option<Estimate> {
-        Estimate::of(&self.ratios[distance as usize]).filter(|known| known.interval.is_some())
+        Estimate::from_values(&self.ratios[distance as usize])
+            .filter(|known| known.interval.is_some())
     }
 
     /// Whether the distances that occurred are within or outside their bars, with enough pairs.
@@ -154,7 +160,7 @@ impl Pairs {
         let shown = Distance::ALL.iter().filter(|&&one| !self.ratios[one as usize].is_empty());
         let mut positions = shown.map(|&distance| {
             let bar = case.question(distance).bar;
-            let known = self.estimate(distance).filter(|known| known.n >= LEAST_PAIRS);
+            let known = self.estimate(distance).filter(|known| known.n >= MIN_PAIRS);
             known.map(|known| bar.position(&known))
         });
         positions.all(|one| matches!(one, Some(Position::Within | Position::Outside)))
@@ -162,10 +168,10 @@ impl Pairs {
 
     fn finding(&self, case: Case, distance: Distance) -> Finding {
         let (question, left_out) = (case.question(distance), self.left_out);
-        let note = format!("{left_out} pairs left out: disturbed, or not at one distance");
+        let note = format!("{left_out} pairs excluded: disturbed, or at different CPU distances");
         match self.estimate(distance) {
             Some(known) => question.judge(known, (left_out > 0).then_some(note)),
-            None => question.untestable(format!("seen in fewer than 6 pairs; {note}")),
+            None => question.untestable(format!("found in fewer than 6 pairs; {note}")),
         }
     }
 }
@@ -177,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_distance_that_did_not_show_is_not_failed() {
-        let (case, mut pairs) = (COPYING[0], Pairs::default());
+        let (case, mut pairs) = (COPYING[0], LibraryPairs::default());
         assert_eq!(pairs.finding(case, Distance::Close).verdict, Verdict::NotTestable);
         pairs.ratios[Distance::Far as usize] = vec![3.5; 20];
         assert_eq!(pairs.finding(case, Distance::Far).verdict, Verdict::Met);
@@ -187,7 +193,7 @@ mod tests {
 
     #[test]
     fn each_distance_has_its_own_bar() {
-        let pairs = Pairs { ratios: [vec![4.0; 20], vec![4.0; 20]], left_out: 0 };
+        let pairs = LibraryPairs { ratios: [vec![4.0; 20], vec![4.0; 20]], left_out: 0 };
         assert_eq!(pairs.finding(COPYING[0], Distance::Close).verdict, Verdict::NotMet);
         assert_eq!(pairs.finding(COPYING[0], Distance::Far).verdict, Verdict::Met);
     }

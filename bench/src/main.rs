@@ -9,17 +9,18 @@
 mod arguments;
 mod c_loops;
 mod c_program;
+mod compat;
 mod dbus;
 mod distance;
-mod drop_ins;
+mod error;
 mod estimate;
 mod finding;
 mod iceoryx2;
 mod iceoryx2_samples;
+mod instruments;
 mod libraries;
 mod null;
 mod output;
-mod peers;
 mod pinned;
 mod plain;
 mod process;
@@ -30,72 +31,71 @@ mod sampling;
 mod shapes;
 mod startup;
 mod survey;
-mod trouble;
+mod tools;
 mod trust;
-mod watching;
 mod zbus_calls;
 mod zeromq;
 mod zmq_pair;
 
 use std::process::ExitCode;
 
-use arguments::{Arguments, Bench, PeersArguments, RingArguments};
+use arguments::{Arguments, Bench, RingArguments, ToolsArguments};
 use clap::Parser as _;
+use error::BenchError;
 use finding::{Bar, Finding, Verdict};
 use program::Ipcperf;
-use trouble::Trouble;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match &arguments.bench {
-        Bench::ZbusCalls(told) => return play("zbus-calls", zbus_calls::play(told)),
+        Bench::ZbusCalls(told) => return finish_program("zbus-calls", zbus_calls::run(told)),
         Bench::Iceoryx2Samples(told) => {
-            return play("iceoryx2-samples", iceoryx2_samples::play(told));
+            return finish_program("iceoryx2-samples", iceoryx2_samples::run(told));
         }
-        Bench::ZmqPair(told) => return play("zmq-pair", zmq_pair::play(told)),
+        Bench::ZmqPair(told) => return finish_program("zmq-pair", zmq_pair::run(told)),
         _ => {}
     }
     let measured = Ipcperf::find().and_then(|ipcperf| measure(&ipcperf, &arguments));
     match measured.and_then(|findings| output::present(&findings, arguments.form())) {
         Ok(findings) => exit_code(&findings),
         Err(trouble) => {
-            output::tell(&format!("ipcperf-bench: {trouble}"));
+            output::print_message(&format!("ipcperf-bench: {trouble}"));
             ExitCode::from(2)
         }
     }
 }
 
 /// Runs a plain program, started by this one: prints its duration in ns.
-fn play(name: &str, played: Result<Option<u64>, Box<dyn std::error::Error>>) -> ExitCode {
+fn finish_program(name: &str, played: Result<Option<u64>, Box<dyn std::error::Error>>) -> ExitCode {
     match played {
         Ok(elapsed_ns) => {
-            elapsed_ns.iter().for_each(output::answer);
+            elapsed_ns.iter().for_each(output::print_answer);
             ExitCode::SUCCESS
         }
         Err(error) => {
-            output::tell(&format!("{name}: {error}"));
+            output::print_message(&format!("{name}: {error}"));
             ExitCode::FAILURE
         }
     }
 }
 
-fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Trouble> {
-    output::tell(&ipcperf.version()?);
+fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, BenchError> {
+    output::print_message(&ipcperf.version()?);
     Ok(match &arguments.bench {
         Bench::CLoops(cap) => c_loops::measure(ipcperf, *cap),
         Bench::Dbus(cap) => dbus::measure(ipcperf, *cap),
-        Bench::DropIns(cap) => drop_ins::measure(ipcperf, *cap),
+        Bench::Compat(cap) => compat::measure(ipcperf, *cap),
         Bench::Iceoryx2(cap) => iceoryx2::measure(ipcperf, *cap),
         Bench::Libraries(cap) => libraries::measure(ipcperf, *cap),
         Bench::Null => null::measure(ipcperf),
-        Bench::Peers(arguments) => peers::measure(ipcperf, arguments),
+        Bench::Tools(arguments) => tools::measure(ipcperf, arguments),
         Bench::Reading => reading::measure(ipcperf),
         Bench::Ring(arguments) => ring::measure(ipcperf, *arguments),
         Bench::Shapes(cap) => shapes::measure(ipcperf, *cap),
         Bench::Startup => startup::measure(ipcperf),
         Bench::Survey => survey::measure(ipcperf),
         Bench::Trust => trust::measure(ipcperf),
-        Bench::Watching => watching::measure(ipcperf),
+        Bench::Instruments => instruments::measure(ipcperf),
         Bench::Zeromq(cap) => zeromq::measure(ipcperf, *cap),
         // Handled earlier.
         Bench::ZbusCalls(_) | Bench::Iceoryx2Samples(_) | Bench::ZmqPair(_) => Vec::new(),
@@ -106,15 +106,15 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
             ring::measure(ipcperf, RingArguments::default()),
             libraries::measure(ipcperf, *cap),
             c_loops::measure(ipcperf, *cap),
-            drop_ins::measure(ipcperf, *cap),
+            compat::measure(ipcperf, *cap),
             shapes::measure(ipcperf, *cap),
             dbus::measure(ipcperf, *cap),
             iceoryx2::measure(ipcperf, *cap),
             zeromq::measure(ipcperf, *cap),
-            peers::measure(ipcperf, &PeersArguments::default()),
+            tools::measure(ipcperf, &ToolsArguments::default()),
             survey::measure(ipcperf),
             trust::measure(ipcperf),
-            watching::measure(ipcperf),
+            instruments::measure(ipcperf),
         ]
         .concat(),
     })
@@ -122,11 +122,11 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Tro
 
 /// Returns 1 if a bar was missed, 3 if there are bars and none could be tested, else 0.
 fn exit_code(findings: &[Finding]) -> ExitCode {
-    let is = |verdict| move |finding: &Finding| finding.verdict == verdict;
+    let has_verdict = |verdict| move |finding: &Finding| finding.verdict == verdict;
     let has_bar = |finding: &Finding| finding.question.bar != Bar::None;
-    if findings.iter().any(is(Verdict::NotMet)) {
+    if findings.iter().any(has_verdict(Verdict::NotMet)) {
         ExitCode::from(1)
-    } else if findings.iter().any(is(Verdict::Met)) || !findings.iter().any(has_bar) {
+    } else if findings.iter().any(has_verdict(Verdict::Met)) || !findings.iter().any(has_bar) {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(3)

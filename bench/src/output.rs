@@ -5,9 +5,9 @@ use std::io::Write;
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
+use crate::error::BenchError;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Unit, Verdict};
-use crate::trouble::Trouble;
 
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +17,13 @@ pub(crate) enum Form {
 }
 
 /// Prints a message to standard error.
-pub(crate) fn tell(words: &str) {
+pub(crate) fn print_message(words: &str) {
     // Errors are ignored: the bench continues without a reader.
     let _ = writeln!(std::io::stderr(), "{words}");
 }
 
-/// Prints `answer` for the process that started this program.
-pub(crate) fn answer(answer: &u64) {
+/// Prints `print_answer` for the process that started this program.
+pub(crate) fn print_answer(answer: &u64) {
     // Errors are ignored: the parent no longer needs the answer.
     let _ = writeln!(std::io::stdout(), "{answer}");
 }
@@ -31,25 +31,25 @@ pub(crate) fn answer(answer: &u64) {
 /// Reports a finding on standard error as soon as it is made, and returns it.
 pub(crate) fn announce(finding: Finding) -> Finding {
     let question = &finding.question;
-    let mut said = vec![format!("{}: {}:", question.bench, question.case)];
+    let mut parts = vec![format!("{}: {}:", question.bench, question.case)];
     if let Some(estimate) = &finding.estimate {
-        said.extend([median(&finding, estimate), interval(&finding, estimate)]);
+        parts.extend([median(&finding, estimate), interval(&finding, estimate)]);
     }
-    said.push(words(finding.verdict).to_owned());
-    said.extend(finding.note.as_ref().map(|note| format!("({note})")));
-    said.retain(|part| !part.is_empty());
-    tell(&said.join(" "));
+    parts.push(verdict_text(finding.verdict).to_owned());
+    parts.extend(finding.note.as_ref().map(|note| format!("({note})")));
+    parts.retain(|part| !part.is_empty());
+    print_message(&parts.join(" "));
     finding
 }
 
 /// Prints all findings on standard output and returns them.
-pub(crate) fn present(findings: &[Finding], form: Form) -> Result<Vec<Finding>, Trouble> {
+pub(crate) fn present(findings: &[Finding], form: Form) -> Result<Vec<Finding>, BenchError> {
     let text = match form {
         Form::Json => serde_json::to_string_pretty(findings).unwrap_or_default(),
         Form::Table => format!("{}\n{}", table(findings), summary(findings)),
     };
     writeln!(std::io::stdout(), "{text}")
-        .map_err(|error| Trouble::Talk("standard output".to_owned(), error))?;
+        .map_err(|error| BenchError::Io("standard output".to_owned(), error))?;
     Ok(findings.to_vec())
 }
 
@@ -62,7 +62,7 @@ fn table(findings: &[Finding]) -> Table {
         "case",
         "median",
         "95 % interval",
-        "middle half",
+        "interquartile range",
         "n",
         "bar",
         "verdict",
@@ -88,7 +88,7 @@ fn row(finding: &Finding) -> Vec<String> {
             estimate.n.to_string(),
         ]),
     }
-    cells.extend([bar(finding), words(finding.verdict).to_owned()]);
+    cells.extend([bar(finding), verdict_text(finding.verdict).to_owned()]);
     cells
 }
 
@@ -117,7 +117,7 @@ fn bar(finding: &Finding) -> String {
     }
 }
 
-const fn words(verdict: Verdict) -> &'static str {
+const fn verdict_text(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Met => "met",
         Verdict::NotMet => "not met",

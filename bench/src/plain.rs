@@ -8,55 +8,57 @@ use std::time::Duration;
 
 use ipcperf_model::RunSpec;
 
+use crate::error::BenchError;
 use crate::estimate::Estimate;
 use crate::finding::Bar;
 use crate::pinned::on_cpu;
-use crate::process::converse_with_group;
+use crate::process::run_in_group;
 use crate::program::Ipcperf;
-use crate::sampling::{Cap, in_turn, until_decided};
-use crate::trouble::Trouble;
+use crate::sampling::{SamplingLimit, alternate, until_decided};
 
 /// Our time divided by that of the plain program.
 pub(crate) const BAR: Bar = Bar::Between(0.95, 1.05);
 /// Target duration of a run.
 const AIM: Duration = Duration::from_millis(100);
-const DEADLINE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Returns the median of our time divided by that of the plain program, whose `arguments` are made from the run and its
 /// number of messages.
 pub(crate) fn ratio(
     ipcperf: &Ipcperf,
     spec: RunSpec,
-    cap: Cap,
+    cap: SamplingLimit,
     arguments: impl Fn(&RunSpec, u64) -> Vec<String>,
-) -> Result<Estimate, Trouble> {
-    let spec = ipcperf.sized(spec, AIM)?;
+) -> Result<Estimate, BenchError> {
+    let spec = ipcperf.calibrate(spec, AIM)?;
     let messages = spec.total_bytes.unwrap_or(spec.buffer_bytes).div_ceil(spec.buffer_bytes);
-    let told = arguments(&spec, messages);
+    let plain_arguments = arguments(&spec, messages);
     until_decided(BAR, cap, |number| {
         let ours = || ipcperf.measure(&spec).map(|measurement| measurement.elapsed_ns);
-        let (ours_ns, theirs_ns) = in_turn(number, ours, || elapsed_ns(&spec, &told))?;
+        let (ours_ns, theirs_ns) = alternate(number, ours, || elapsed_ns(&spec, &plain_arguments))?;
         Ok(quotient(ours_ns, theirs_ns))
     })
 }
 
 /// Returns the duration of the plain program. If both peers share a CPU, it is started there; otherwise it pins itself
 /// to the CPUs in its arguments.
-fn elapsed_ns(spec: &RunSpec, told: &[String]) -> Result<u64, Trouble> {
+fn elapsed_ns(spec: &RunSpec, arguments: &[String]) -> Result<u64, BenchError> {
     let own = std::env::current_exe();
-    let own = own.map_err(|error| Trouble::Talk("finding this program".to_owned(), error))?;
+    let own = own.map_err(|error| {
+        BenchError::Io("finding the executable of this program".to_owned(), error)
+    })?;
     let mut command = Command::new(own);
-    command.args(told);
+    command.args(arguments);
     let said = match spec.cpus {
         Some([cpu, other]) if cpu == other => {
-            on_cpu(cpu, || converse_with_group(&mut command, DEADLINE))
-                .map_err(|errno| Trouble::System("going to one CPU", errno))?
+            on_cpu(cpu, || run_in_group(&mut command, TIMEOUT))
+                .map_err(|errno| BenchError::System("pinning to one CPU", errno))?
         }
-        _ => converse_with_group(&mut command, DEADLINE),
+        _ => run_in_group(&mut command, TIMEOUT),
     }?;
     let said = String::from_utf8_lossy(&said);
-    said.trim().parse().map_err(|_| Trouble::Nonsense {
-        program: "the plain program".to_owned(),
+    said.trim().parse().map_err(|_| BenchError::UnexpectedOutput {
+        program: "the minimal program".to_owned(),
         said: said.trim().to_owned(),
     })
 }

@@ -8,14 +8,14 @@ use ipcperf_engine::mechanism::draw_names;
 use ipcperf_engine::placement::Topology;
 use ipcperf_engine::serve::Assignment;
 use ipcperf_model::placement::Placement;
-use ipcperf_model::workload::Kind;
-use ipcperf_model::{Measurement, Report, RunSpec};
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_model::{Measurement, RunSpec, WorkerReport};
 
-use crate::process::converse;
-use crate::trouble::Trouble;
+use crate::error::BenchError;
+use crate::process::run_with_input;
 
 /// Maximum duration of a single run.
-const DEADLINE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The ipcperf that is measured.
 #[derive(Clone, Debug)]
@@ -25,12 +25,12 @@ pub(crate) struct Ipcperf {
 
 impl Ipcperf {
     /// Finds the one in the folder of this program.
-    pub(crate) fn find() -> Result<Self, Trouble> {
+    pub(crate) fn find() -> Result<Self, BenchError> {
         if cfg!(debug_assertions) {
-            return Err(Trouble::DebugBuild);
+            return Err(BenchError::DebugBuild);
         }
-        let path = own_folder()?.join("ipcperf");
-        if path.is_file() { Ok(Self { path }) } else { Err(Trouble::NoIpcperf(path)) }
+        let path = program_folder()?.join("ipcperf");
+        if path.is_file() { Ok(Self { path }) } else { Err(BenchError::NoIpcperf(path)) }
     }
 
     /// Returns the command, without arguments.
@@ -39,25 +39,25 @@ impl Ipcperf {
     }
 
     /// Returns its version and path.
-    pub(crate) fn version(&self) -> Result<String, Trouble> {
-        let said = converse(self.command().arg("--version"), b"", DEADLINE)?;
+    pub(crate) fn version(&self) -> Result<String, BenchError> {
+        let said = run_with_input(self.command().arg("--version"), b"", TIMEOUT)?;
         let said = String::from_utf8_lossy(&said);
         Ok(format!("{} at {}", said.trim(), self.path.display()))
     }
 
     /// Executes one run in a fresh worker process.
-    pub(crate) fn measure(&self, spec: &RunSpec) -> Result<Measurement, Trouble> {
+    pub(crate) fn measure(&self, spec: &RunSpec) -> Result<Measurement, BenchError> {
         let names = draw_names(spec)?;
         let assignment = Assignment { spec: spec.clone(), names, journal: None, comm: None };
-        let asked = serde_json::to_vec(&assignment)
-            .map_err(|error| Trouble::Talk("a run".to_owned(), error.into()))?;
+        let request = serde_json::to_vec(&assignment)
+            .map_err(|error| BenchError::Io("a run".to_owned(), error.into()))?;
         let mut worker = self.command();
         worker.arg("worker").arg(std::process::id().to_string());
-        let said = converse(&mut worker, &asked, DEADLINE)?;
+        let said = run_with_input(&mut worker, &request, TIMEOUT)?;
         match serde_json::from_slice(&said) {
-            Ok(Report::Measured(measurement)) => Ok(*measurement),
-            Ok(Report::Failed(failure)) => Err(failure.into()),
-            Err(error) => Err(Trouble::Nonsense {
+            Ok(WorkerReport::Measured(measurement)) => Ok(*measurement),
+            Ok(WorkerReport::Failed(failure)) => Err(failure.into()),
+            Err(error) => Err(BenchError::UnexpectedOutput {
                 program: "ipcperf worker".to_owned(),
                 said: error.to_string(),
             }),
@@ -65,7 +65,7 @@ impl Ipcperf {
     }
 
     /// Returns `spec` with the total, in whole messages, that takes about `aim`; measured with a calibrated run.
-    pub(crate) fn sized(&self, spec: RunSpec, aim: Duration) -> Result<RunSpec, Trouble> {
+    pub(crate) fn calibrate(&self, spec: RunSpec, aim: Duration) -> Result<RunSpec, BenchError> {
         let pilot = self.measure(&spec)?;
         let elapsed_ns = u128::from(pilot.elapsed_ns.max(1));
         let scaled = u128::from(pilot.messages) * aim.as_nanos() / elapsed_ns;
@@ -76,9 +76,10 @@ impl Ipcperf {
 }
 
 /// Returns the folder of this program, which is the target folder of the build.
-pub(crate) fn own_folder() -> Result<PathBuf, Trouble> {
-    let own = std::env::current_exe()
-        .map_err(|error| Trouble::Talk("finding this program".to_owned(), error))?;
+pub(crate) fn program_folder() -> Result<PathBuf, BenchError> {
+    let own = std::env::current_exe().map_err(|error| {
+        BenchError::Io("finding the executable of this program".to_owned(), error)
+    })?;
     Ok(own.parent().map_or_else(PathBuf::new, Path::to_path_buf))
 }
 
@@ -86,10 +87,15 @@ pub(crate) fn own_folder() -> Result<PathBuf, Trouble> {
 pub(crate) fn cpus(placement: Placement) -> Result<[u32; 2], String> {
     let topology = Topology::read().map_err(|errno| errno.to_string())?;
     let cpus = topology.resolve(placement).map_err(|error| error.to_string())?;
-    cpus.ok_or_else(|| format!("placement {placement} names no CPUs"))
+    cpus.ok_or_else(|| format!("placement {placement} has no CPUs"))
 }
 
 /// Returns a run of `mechanism` between two processes, with defaults for everything else.
-pub(crate) fn spec(mechanism: &str, workload: Kind, cpus: [u32; 2], buffer_bytes: u64) -> RunSpec {
-    RunSpec { workload, cpus: Some(cpus), ..RunSpec::usual(mechanism, buffer_bytes) }
+pub(crate) fn spec(
+    mechanism: &str,
+    workload: WorkloadKind,
+    cpus: [u32; 2],
+    buffer_bytes: u64,
+) -> RunSpec {
+    RunSpec { workload, cpus: Some(cpus), ..RunSpec::with_defaults(mechanism, buffer_bytes) }
 }

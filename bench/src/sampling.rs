@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use crate::error::BenchError;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Position};
-use crate::trouble::Trouble;
 
 /// Number of values before the first look at the interval.
 const FIRST_LOOK: usize = 16;
 
 /// Limits at which sampling stops, decided or not.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cap {
+pub(crate) struct SamplingLimit {
     pub(crate) values: usize,
     pub(crate) time: Duration,
 }
@@ -22,9 +22,9 @@ pub(crate) struct Cap {
 /// chance to be wrong, and at most nine happen up to 400 values.
 pub(crate) fn until_decided(
     bar: Bar,
-    cap: Cap,
-    mut take: impl FnMut(usize) -> Result<f64, Trouble>,
-) -> Result<Estimate, Trouble> {
+    cap: SamplingLimit,
+    mut take: impl FnMut(usize) -> Result<f64, BenchError>,
+) -> Result<Estimate, BenchError> {
     let start = Instant::now();
     let (mut values, mut next_look) = (Vec::new(), FIRST_LOOK);
     loop {
@@ -35,7 +35,7 @@ pub(crate) fn until_decided(
             }
         }
         next_look = values.len() + values.len() / 2;
-        let Some(estimate) = Estimate::of(&values) else { continue };
+        let Some(estimate) = Estimate::from_values(&values) else { continue };
         let is_decided = bar.position(&estimate) != Position::Across;
         if is_decided || is_over(cap, values.len(), start) {
             return Ok(estimate);
@@ -43,16 +43,16 @@ pub(crate) fn until_decided(
     }
 }
 
-fn is_over(cap: Cap, values: usize, start: Instant) -> bool {
+fn is_over(cap: SamplingLimit, values: usize, start: Instant) -> bool {
     values >= cap.values || start.elapsed() >= cap.time
 }
 
 /// Runs both sides in the order for pair `number`, which alternates.
-pub(crate) fn in_turn<A, B>(
+pub(crate) fn alternate<A, B>(
     number: usize,
-    ours: impl FnOnce() -> Result<A, Trouble>,
-    theirs: impl FnOnce() -> Result<B, Trouble>,
-) -> Result<(A, B), Trouble> {
+    ours: impl FnOnce() -> Result<A, BenchError>,
+    theirs: impl FnOnce() -> Result<B, BenchError>,
+) -> Result<(A, B), BenchError> {
     if number.is_multiple_of(2) {
         let ours = ours()?;
         return Ok((ours, theirs()?));
@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    const CAP: Cap = Cap { values: 400, time: Duration::from_secs(60) };
+    const CAP: SamplingLimit = SamplingLimit { values: 400, time: Duration::from_secs(60) };
     const BAR: Bar = Bar::Between(0.97, 1.03);
 
     fn taken(value: impl Fn(usize) -> f64) -> Estimate {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_time_that_is_up_still_gives_an_interval() {
-        let cap = Cap { time: Duration::ZERO, ..CAP };
+        let cap = SamplingLimit { time: Duration::ZERO, ..CAP };
         let estimate = until_decided(BAR, cap, |number| Ok([0.9, 1.1][number % 2])).unwrap();
         assert_eq!(estimate.n, FIRST_LOOK);
         assert!(estimate.interval.is_some());
@@ -101,7 +101,7 @@ mod tests {
             Ok(())
         };
         for number in 0..3 {
-            in_turn(number, || note("o"), || note("t")).unwrap();
+            alternate(number, || note("o"), || note("t")).unwrap();
         }
         assert_eq!(*order.borrow(), "ottoot");
     }

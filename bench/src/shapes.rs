@@ -4,19 +4,19 @@
 
 use std::time::Duration;
 
-use ipcperf_model::message_options::{Handling, Reply};
+use ipcperf_model::message_options::{MessageOptions, Reply};
 use ipcperf_model::placement::Placement;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Measurement, RunSpec};
 
-use crate::arguments::CapArguments;
+use crate::arguments::LimitArguments;
 use crate::c_program::CLoops;
+use crate::error::BenchError;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Question, Unit};
 use crate::output::{announce, bytes};
 use crate::program::{Ipcperf, cpus, spec};
-use crate::sampling::{Cap, in_turn, until_decided};
-use crate::trouble::Trouble;
+use crate::sampling::{SamplingLimit, alternate, until_decided};
 
 /// Target duration of a run in C.
 const AIM: Duration = Duration::from_millis(40);
@@ -34,9 +34,9 @@ enum Cost {
 struct Shape {
     what: &'static str,
     /// Mechanism and the options that are set.
-    over: Side,
-    under: Side,
-    workload: Kind,
+    numerator: Side,
+    denominator: Side,
+    workload: WorkloadKind,
     cost: Cost,
     sizes: &'static [(u64, Bar)],
 }
@@ -47,9 +47,9 @@ type Side = (&'static str, &'static [(&'static str, &'static str)]);
 const SHAPES: [Shape; 4] = [
     Shape {
         what: "pipe / pipe-borrow",
-        over: ("pipe", &[]),
-        under: ("pipe-borrow", &[]),
-        workload: Kind::Stream,
+        numerator: ("pipe", &[]),
+        denominator: ("pipe-borrow", &[]),
+        workload: WorkloadKind::Stream,
         cost: Cost::Time,
         sizes: &[
             (64 << 10, Bar::AtLeast(3.0)),
@@ -59,9 +59,9 @@ const SHAPES: [Shape; 4] = [
     },
     Shape {
         what: "pipe-borrow threshold=32 / pipe",
-        over: ("pipe-borrow", &[("threshold", "32")]),
-        under: ("pipe", &[]),
-        workload: Kind::Stream,
+        numerator: ("pipe-borrow", &[("threshold", "32")]),
+        denominator: ("pipe", &[]),
+        workload: WorkloadKind::Stream,
         cost: Cost::Time,
         sizes: &[
             (32, Bar::AtLeast(1.0)),
@@ -72,17 +72,17 @@ const SHAPES: [Shape; 4] = [
     },
     Shape {
         what: "CPU time, file-ref / dgram-fds",
-        over: ("file-ref", &[]),
-        under: ("dgram-fds", &[]),
-        workload: Kind::Stream,
+        numerator: ("file-ref", &[]),
+        denominator: ("dgram-fds", &[]),
+        workload: WorkloadKind::Stream,
         cost: Cost::Cpu,
         sizes: &[(112_192, Bar::AtLeast(2.0))],
     },
     Shape {
         what: "call with a reply of 8 B, bus-memfd / bus-copy",
-        over: ("bus-memfd", &[]),
-        under: ("bus-copy", &[]),
-        workload: Kind::RequestReply,
+        numerator: ("bus-memfd", &[]),
+        denominator: ("bus-copy", &[]),
+        workload: WorkloadKind::RequestReply,
         cost: Cost::Time,
         sizes: &[
             (128 << 10, Bar::AtLeast(1.0)),
@@ -94,7 +94,7 @@ const SHAPES: [Shape; 4] = [
 ];
 
 /// Measures every shape, and the first one in C too.
-pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+pub(crate) fn measure(ipcperf: &Ipcperf, cap: LimitArguments) -> Vec<Finding> {
     let mut findings = shapes(ipcperf, cap);
     findings.extend(in_c(ipcperf, cap));
     findings
@@ -102,7 +102,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
 
 /// Measures the gain of lending pages to a pipe in plain C loops: a gain that is not possible there is not possible
 /// here.
-fn in_c(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+fn in_c(ipcperf: &Ipcperf, cap: LimitArguments) -> Vec<Finding> {
     let compiled = CLoops::compile();
     let sizes = SHAPES[0].sizes.iter().map(|(buffer_bytes, _)| *buffer_bytes);
     sizes
@@ -126,18 +126,18 @@ fn ratio_in_c(
     c: &CLoops,
     cpus: [u32; 2],
     buffer_bytes: u64,
-    cap: CapArguments,
-) -> Result<Estimate, Trouble> {
-    let pipe = ipcperf.sized(spec("pipe", Kind::Stream, cpus, buffer_bytes), AIM)?;
+    cap: LimitArguments,
+) -> Result<Estimate, BenchError> {
+    let pipe = ipcperf.calibrate(spec("pipe", WorkloadKind::Stream, cpus, buffer_bytes), AIM)?;
     let borrow = RunSpec { mechanism: "pipe-borrow".into(), ..pipe.clone() };
     until_decided(Bar::None, cap.into(), |number| {
         let run = |spec: &RunSpec| c.elapsed_ns(spec);
-        let (over_ns, under_ns) = in_turn(number, || run(&pipe), || run(&borrow))?;
+        let (over_ns, under_ns) = alternate(number, || run(&pipe), || run(&borrow))?;
         Ok(over_ns as f64 / under_ns.max(1) as f64)
     })
 }
 
-fn shapes(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
+fn shapes(ipcperf: &Ipcperf, cap: LimitArguments) -> Vec<Finding> {
     let all = SHAPES.iter().flat_map(|shape| shape.sizes.iter().map(move |size| (shape, *size)));
     all.map(|(shape, (buffer_bytes, bar))| {
         let case = format!("{}, {}", shape.what, bytes(buffer_bytes));
@@ -145,8 +145,8 @@ fn shapes(ipcperf: &Ipcperf, cap: CapArguments) -> Vec<Finding> {
         announce(match cpus(Placement::Same) {
             Err(why) => question.untestable(why),
             Ok(cpus) => {
-                let specs =
-                    [shape.over, shape.under].map(|side| shape.spec(side, cpus, buffer_bytes));
+                let specs = [shape.numerator, shape.denominator]
+                    .map(|side| shape.spec(side, cpus, buffer_bytes));
                 question.answer(ratio(ipcperf, &specs, shape.cost, bar, cap.into()))
             }
         })
@@ -159,7 +159,7 @@ impl Shape {
         let set = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         RunSpec {
             options: set.collect(),
-            handling: Handling { reply: Reply::Bytes(8), ..Handling::default() },
+            message_options: MessageOptions { reply: Reply::Bytes(8), ..MessageOptions::default() },
             ..spec(mechanism, self.workload, cpus, buffer_bytes)
         }
     }
@@ -171,11 +171,12 @@ fn ratio(
     [over, under]: &[RunSpec; 2],
     cost: Cost,
     bar: Bar,
-    cap: Cap,
-) -> Result<Estimate, Trouble> {
+    cap: SamplingLimit,
+) -> Result<Estimate, BenchError> {
     until_decided(bar, cap, |number| {
-        let run = |spec: &RunSpec| ipcperf.measure(spec).map(|measured| cost.of(&measured));
-        let (over, under) = in_turn(number, || run(over), || run(under))?;
+        let run =
+            |spec: &RunSpec| ipcperf.measure(spec).map(|measured| cost.per_message(&measured));
+        let (over, under) = alternate(number, || run(over), || run(under))?;
         Ok(over / under)
     })
 }
@@ -183,7 +184,7 @@ fn ratio(
 impl Cost {
     /// Returns the cost of a message of `measured`, in ns.
     #[allow(clippy::cast_precision_loss, reason = "times and counts of one run")]
-    fn of(self, measured: &Measurement) -> f64 {
+    fn per_message(self, measured: &Measurement) -> f64 {
         let ns = match self {
             Self::Time => measured.elapsed_ns,
             Self::Cpu => measured.roles.iter().filter_map(|role| role.cpu_ns).sum(),

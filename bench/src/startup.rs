@@ -3,11 +3,11 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::error::BenchError;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Question, Unit};
 use crate::output::announce;
 use crate::program::Ipcperf;
-use crate::trouble::Trouble;
 
 /// From before the start of the process to its end, ns.
 const BAR: Bar = Bar::AtMost(10e6);
@@ -25,7 +25,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     let finding = |(answer, times_ns): (&str, &Vec<f64>)| {
         let case = format!("ipcperf {answer}");
         let question = Question { bench: "startup", case, unit: Unit::Ns, bar: BAR };
-        announce(match (&taken, Estimate::of(times_ns)) {
+        announce(match (&taken, Estimate::from_values(times_ns)) {
             (Ok(()), Some(estimate)) => question.judge(estimate, None),
             (Ok(()), None) => question.untestable("no runs"),
             (Err(trouble), _) => question.failed(trouble),
@@ -34,15 +34,15 @@ pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     ANSWERS.into_iter().zip(&times_ns).map(finding).collect()
 }
 
-fn start_and_end_ns(ipcperf: &Ipcperf, answer: &str) -> Result<f64, Trouble> {
+fn start_and_end_ns(ipcperf: &Ipcperf, answer: &str) -> Result<f64, BenchError> {
     let program = format!("ipcperf {answer}");
     let mut command = ipcperf.command();
     command.args(answer.split(' ')).stdin(Stdio::null()).stdout(Stdio::null());
     let start = Instant::now();
-    let status = command.status().map_err(|error| Trouble::Start(program.clone(), error))?;
+    let status = command.status().map_err(|error| BenchError::Start(program.clone(), error))?;
     let elapsed = start.elapsed();
     if !status.success() {
-        return Err(Trouble::Status { program, status });
+        return Err(BenchError::ExitStatus { program, status });
     }
     Ok(nanoseconds(elapsed))
 }

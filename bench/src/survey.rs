@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use ipcperf_engine::mechanism::SURVEYED;
 use serde::Deserialize;
 
+use crate::error::BenchError;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Question, Unit};
 use crate::output::{announce, bytes};
-use crate::process::converse;
+use crate::process::run_with_input;
 use crate::program::Ipcperf;
-use crate::trouble::Trouble;
 
 /// From the start of the process to its end, ns.
 const TIME_BAR: Bar = Bar::AtMost(60e9);
 /// Limit against hangs.
-const DEADLINE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 const SIZES_BYTES: [u64; 4] = [64, 4 << 10, 64 << 10, 1 << 20];
 const PLACEMENTS: [&str; 2] = ["same", "split"];
 /// Minimum number of valid samples per cell.
-const LEAST_KEPT: u32 = 7;
+const MIN_VALID: u32 = 7;
 
 /// A cell of the matrix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -35,21 +35,21 @@ struct Cell {
 /// Relevant lines of a results file.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-enum Line {
+enum SurveyLine {
     Header {
-        plan: Planned,
+        plan: PlanLine,
     },
     Sample {
         #[serde(flatten)]
         cell: Cell,
-        set_aside: Option<String>,
+        excluded: Option<String>,
     },
     #[serde(other)]
     Other,
 }
 
 #[derive(Debug, Deserialize)]
-struct Planned {
+struct PlanLine {
     refused: Vec<Cell>,
     unavailable: Vec<Unavailable>,
 }
@@ -64,13 +64,13 @@ struct Unavailable {
 struct Coverage {
     refused: BTreeSet<Cell>,
     unavailable: BTreeSet<String>,
-    kept: BTreeMap<Cell, u32>,
+    valid: BTreeMap<Cell, u32>,
 }
 
 /// A results file, removed when dropped.
-struct Scratch(PathBuf);
+struct SurveyFile(PathBuf);
 
-impl Drop for Scratch {
+impl Drop for SurveyFile {
     fn drop(&mut self) {
         // The survey may not have written it.
         let _ = std::fs::remove_file(&self.0);
@@ -80,7 +80,7 @@ impl Drop for Scratch {
 /// Runs one survey.
 pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     let name = format!("ipcperf-bench-{}.jsonl", std::process::id());
-    let scratch = Scratch(std::env::temp_dir().join(name));
+    let scratch = SurveyFile(std::env::temp_dir().join(name));
     let surveyed = survey(ipcperf, &scratch.0);
     let coverage = match &surveyed {
         Ok(_) => cells(&scratch.0),
@@ -95,7 +95,7 @@ fn time() -> Question {
 }
 
 fn whole() -> Question {
-    let case = format!("cells with {LEAST_KEPT} kept samples, or refused");
+    let case = format!("cells with {MIN_VALID} valid samples, or refused");
     let bar = Bar::AtLeast(count(expected().len()));
     Question { bench: "survey", case, unit: Unit::Cells, bar }
 }
@@ -106,11 +106,11 @@ fn count(cells: usize) -> f64 {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "seconds in ns")]
-fn survey(ipcperf: &Ipcperf, out: &Path) -> Result<Estimate, Trouble> {
+fn survey(ipcperf: &Ipcperf, out: &Path) -> Result<Estimate, BenchError> {
     let mut command = ipcperf.command();
     command.args(["survey", "--quiet", "--out"]).arg(out);
     let start = Instant::now();
-    converse(&mut command, b"", DEADLINE)?;
+    run_with_input(&mut command, b"", TIMEOUT)?;
     Ok(Estimate::single(start.elapsed().as_nanos() as f64))
 }
 
@@ -140,8 +140,8 @@ fn expected() -> Vec<Cell> {
 }
 
 impl Coverage {
-    fn read(path: &Path) -> Result<Self, Trouble> {
-        let wrong = |error| Trouble::File { path: path.to_owned(), error };
+    fn read(path: &Path) -> Result<Self, BenchError> {
+        let wrong = |error| BenchError::File { path: path.to_owned(), error };
         let text = std::fs::read_to_string(path).map_err(wrong)?;
         let mut coverage = Self::default();
         for line in text.lines() {
@@ -150,30 +150,29 @@ impl Coverage {
         Ok(coverage)
     }
 
-    fn add(&mut self, line: Line) {
+    fn add(&mut self, line: SurveyLine) {
         match line {
-            Line::Header { plan } => {
+            SurveyLine::Header { plan } => {
                 self.refused.extend(plan.refused);
                 self.unavailable.extend(plan.unavailable.into_iter().map(|one| one.mechanism));
             }
-            Line::Sample { cell, set_aside: None } => *self.kept.entry(cell).or_default() += 1,
-            Line::Sample { .. } | Line::Other => {}
+            SurveyLine::Sample { cell, excluded: None } => {
+                *self.valid.entry(cell).or_default() += 1;
+            }
+            SurveyLine::Sample { .. } | SurveyLine::Other => {}
         }
     }
 
-    fn answers_for(&self, cell: &Cell) -> bool {
+    fn covers(&self, cell: &Cell) -> bool {
         self.refused.contains(cell)
             || self.unavailable.contains(&cell.mechanism)
-            || self.kept.get(cell).is_some_and(|&kept| kept >= LEAST_KEPT)
+            || self.valid.get(cell).is_some_and(|&kept| kept >= MIN_VALID)
     }
 
     fn finding(&self) -> Finding {
         let all = expected();
-        let short: Vec<String> = all
-            .iter()
-            .filter(|cell| !self.answers_for(cell))
-            .map(|cell| self.shortfall(cell))
-            .collect();
+        let short: Vec<String> =
+            all.iter().filter(|cell| !self.covers(cell)).map(|cell| self.shortfall(cell)).collect();
         let mut notes = vec![format!("{} refused", self.refused.len())];
         notes.extend(self.unavailable.iter().map(|name| format!("{name} cannot run here")));
         notes.extend(short.iter().take(8).cloned());
@@ -182,7 +181,7 @@ impl Coverage {
     }
 
     fn shortfall(&self, cell: &Cell) -> String {
-        let kept = self.kept.get(cell).copied().unwrap_or(0);
+        let kept = self.valid.get(cell).copied().unwrap_or(0);
         let Cell { mechanism, workload, buffer_bytes, placement } = cell;
         format!("{mechanism} {workload} {} {placement}: {kept}", bytes(*buffer_bytes))
     }
@@ -196,7 +195,7 @@ mod tests {
     fn coverage_of(kept: u32) -> Coverage {
         let mut cells = expected().into_iter();
         let refused = BTreeSet::from([cells.next().unwrap()]);
-        Coverage { refused, kept: cells.map(|cell| (cell, kept)).collect(), ..Coverage::default() }
+        Coverage { refused, valid: cells.map(|cell| (cell, kept)).collect(), ..Coverage::default() }
     }
 
     #[test]
@@ -211,16 +210,16 @@ mod tests {
     fn the_lines_of_a_results_file_are_understood() {
         let mut coverage = Coverage::default();
         for line in [
-            r#"{"kind":"header","schema":1,"plan":{"refused":[{"mechanism":"udp","workload":"stream",
+            r#"{"kind":"header","schema":2,"plan":{"refused":[{"mechanism":"udp","workload":"stream",
                 "buffer_bytes":1048576,"placement":"same","reason":"r"}],"unavailable":[]}}"#,
             r#"{"kind":"sample","mechanism":"pipe","workload":"stream","buffer_bytes":64,
-                "placement":"same","set_aside":null,"elapsed_ns":1}"#,
+                "placement":"same","excluded":null,"elapsed_ns":1}"#,
             r#"{"kind":"sample","mechanism":"pipe","workload":"stream","buffer_bytes":64,
-                "placement":"same","set_aside":"first","elapsed_ns":1}"#,
+                "placement":"same","excluded":"first","elapsed_ns":1}"#,
             r#"{"kind":"footer","complete":true}"#,
         ] {
             coverage.add(serde_json::from_str(line).unwrap());
         }
-        assert_eq!((coverage.refused.len(), coverage.kept.values().sum::<u32>()), (1, 1));
+        assert_eq!((coverage.refused.len(), coverage.valid.values().sum::<u32>()), (1, 1));
     }
 }

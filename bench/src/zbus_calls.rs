@@ -18,14 +18,14 @@ use zbus::message::Type;
 use zbus::zvariant::{self, Signature};
 use zbus::{Connection, Guid, Message, MessageStream};
 
-type Anything<T> = Result<T, Box<dyn std::error::Error>>;
+type CallResult<T> = Result<T, Box<dyn std::error::Error>>;
 
 const SERVICE: &str = "org.example.Service";
 
 /// What the program is told.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CallsArguments {
-    part: Part,
+    part: CallRole,
     /// The bus's address; none where caller and callee speak to each other
     #[arg(long)]
     bus: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) struct CallsArguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum CallRole {
     /// Starts a dbus-daemon for the two, then calls
     Daemon,
     /// Calls
@@ -62,9 +62,9 @@ impl Serialize for Bytes<'_> {
 }
 
 /// A child that is killed when this is dropped.
-struct Killed(Child);
+struct ChildProcess(Child);
 
-impl Drop for Killed {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         // Fails if it is gone, which is fine.
         let _ = self.0.kill();
@@ -73,21 +73,21 @@ impl Drop for Killed {
 }
 
 /// Plays the given part; the caller returns the duration of all calls in ns.
-pub(crate) fn play(arguments: &CallsArguments) -> Anything<Option<u64>> {
+pub(crate) fn run(arguments: &CallsArguments) -> CallResult<Option<u64>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     match arguments.part {
-        Part::Callee => {
+        CallRole::Callee => {
             let socket = UnixStream::from(rustix::io::dup(std::io::stdin())?);
             runtime.block_on(serve(arguments, socket)).map(|()| None)
         }
-        Part::Peer => {
+        CallRole::Peer => {
             let (socket, its) = UnixStream::pair()?;
             let _callee = callee(arguments, its)?;
             runtime
                 .block_on(async { call(arguments, peer(socket)?.build().await?).await })
                 .map(Some)
         }
-        Part::Daemon => {
+        CallRole::Daemon => {
             let (_daemon, address) = daemon()?;
             let arguments = CallsArguments { bus: Some(address.clone()), ..arguments.clone() };
             let (ready, its) = UnixStream::pair()?;
@@ -100,7 +100,7 @@ pub(crate) fn play(arguments: &CallsArguments) -> Anything<Option<u64>> {
     }
 }
 
-fn callee(arguments: &CallsArguments, socket: UnixStream) -> Anything<Killed> {
+fn callee(arguments: &CallsArguments, socket: UnixStream) -> CallResult<ChildProcess> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["zbus-calls", "callee"]);
     command.args(["--bytes", &arguments.bytes.to_string()]);
@@ -109,26 +109,26 @@ fn callee(arguments: &CallsArguments, socket: UnixStream) -> Anything<Killed> {
     if let Some(address) = &arguments.bus {
         command.args(["--bus", address]);
     }
-    Ok(Killed(command.stdin(OwnedFd::from(socket)).spawn()?))
+    Ok(ChildProcess(command.stdin(OwnedFd::from(socket)).spawn()?))
 }
 
-fn daemon() -> Anything<(Killed, String)> {
+fn daemon() -> CallResult<(ChildProcess, String)> {
     let mut command = Command::new("dbus-daemon");
     command.args(["--session", "--nofork", "--nopidfile", "--print-address"]);
-    let mut daemon = Killed(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?);
+    let mut daemon = ChildProcess(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?);
     let output = daemon.0.stdout.take().ok_or("no output")?;
     let mut address = String::new();
     BufReader::new(output).read_line(&mut address)?;
     Ok((daemon, address.trim().to_owned()))
 }
 
-fn peer(socket: UnixStream) -> Anything<Builder<'static>> {
+fn peer(socket: UnixStream) -> CallResult<Builder<'static>> {
     socket.set_nonblocking(true)?;
     Ok(Builder::unix_stream(tokio::net::UnixStream::from_std(socket)?).p2p())
 }
 
 /// Makes calls and waits for each reply.
-async fn call(arguments: &CallsArguments, connection: Connection) -> Anything<u64> {
+async fn call(arguments: &CallsArguments, connection: Connection) -> CallResult<u64> {
     let mut messages = MessageStream::from(&connection);
     let (payload, mut answer) = (vec![0x5A; arguments.bytes], vec![0; arguments.reply]);
     let start = Instant::now();
@@ -145,7 +145,7 @@ async fn call(arguments: &CallsArguments, connection: Connection) -> Anything<u6
 }
 
 /// Replies to each call.
-async fn serve(arguments: &CallsArguments, socket: UnixStream) -> Anything<()> {
+async fn serve(arguments: &CallsArguments, socket: UnixStream) -> CallResult<()> {
     let connection = match &arguments.bus {
         Some(address) => Builder::address(address.as_str())?.name(SERVICE)?.build().await?,
         None => peer(socket.try_clone()?)?.server(Guid::generate())?.build().await?,
@@ -154,17 +154,17 @@ async fn serve(arguments: &CallsArguments, socket: UnixStream) -> Anything<()> {
     if arguments.bus.is_some() {
         rustix::io::write(&socket, b"ready\n")?;
     }
-    let (mut asked, payload) = (vec![0; arguments.bytes], vec![0xA5; arguments.reply]);
+    let (mut request, payload) = (vec![0; arguments.bytes], vec![0xA5; arguments.reply]);
     for _ in 0..arguments.calls {
         let call = next(&mut messages, Type::MethodCall).await?;
-        asked.copy_from_slice(call.body().deserialize()?);
+        request.copy_from_slice(call.body().deserialize()?);
         let reply = Message::method_return(&call.header())?.build(&Bytes(&payload))?;
         connection.send(&reply).await?;
     }
     Ok(())
 }
 
-async fn next(messages: &mut MessageStream, wanted: Type) -> Anything<Message> {
+async fn next(messages: &mut MessageStream, wanted: Type) -> CallResult<Message> {
     loop {
         let message = messages.next().await.ok_or("the connection was closed")??;
         if message.message_type() == wanted {

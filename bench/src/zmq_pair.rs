@@ -11,12 +11,12 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use ipcperf_zmq::Pair;
 
-type Anything<T> = Result<T, Box<dyn std::error::Error>>;
+type PairResult<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// What the program is told.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PairArguments {
-    work: Work,
+    work: PairWorkload,
     #[arg(long)]
     bytes: usize,
     #[arg(long)]
@@ -28,7 +28,7 @@ pub(crate) struct PairArguments {
 
 /// What is done with messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Work {
+enum PairWorkload {
     /// One way
     Stream,
     /// There and back
@@ -36,9 +36,9 @@ enum Work {
 }
 
 /// A child that is killed when this is dropped.
-struct Killed(Child);
+struct ReceiverProcess(Child);
 
-impl Drop for Killed {
+impl Drop for ReceiverProcess {
     fn drop(&mut self) {
         // Fails if it is gone, which is fine.
         let _ = self.0.kill();
@@ -47,7 +47,7 @@ impl Drop for Killed {
 }
 
 /// Plays the given part; the sender returns the time in ns until all messages have arrived.
-pub(crate) fn play(arguments: &PairArguments) -> Anything<Option<u64>> {
+pub(crate) fn run(arguments: &PairArguments) -> PairResult<Option<u64>> {
     let mut pair = Pair::new()?;
     match &arguments.sender {
         Some(address) => {
@@ -64,43 +64,43 @@ pub(crate) fn play(arguments: &PairArguments) -> Anything<Option<u64>> {
     }
 }
 
-fn receiver(arguments: &PairArguments, address: &str) -> Anything<Killed> {
-    let work = arguments.work.to_possible_value().ok_or("no such work")?;
+fn receiver(arguments: &PairArguments, address: &str) -> PairResult<ReceiverProcess> {
+    let work = arguments.work.to_possible_value().ok_or("unknown workload")?;
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["zmq-pair", work.get_name(), "--sender", address]);
     command.args(["--bytes", &arguments.bytes.to_string()]);
     command.args(["--messages", &arguments.messages.to_string()]);
-    Ok(Killed(command.spawn()?))
+    Ok(ReceiverProcess(command.spawn()?))
 }
 
 /// Sends once the receiver is ready; returns the time in ns until the last message has arrived.
-fn send(arguments: &PairArguments, pair: &mut Pair) -> Anything<u64> {
+fn send(arguments: &PairArguments, pair: &mut Pair) -> PairResult<u64> {
     let (message, mut answer) = (vec![0x5A; arguments.bytes], vec![0; arguments.bytes]);
     pair.recv(&mut [])?;
     let start = Instant::now();
     for _ in 0..arguments.messages {
         pair.send(&message)?;
-        if arguments.work == Work::RoundTrip {
+        if arguments.work == PairWorkload::RoundTrip {
             pair.recv(&mut answer)?;
         }
     }
-    if arguments.work == Work::Stream {
+    if arguments.work == PairWorkload::Stream {
         pair.recv(&mut [])?;
     }
     Ok(u64::try_from(start.elapsed().as_nanos())?)
 }
 
 /// Reports that it is ready and, at the end of a stream, that everything has arrived.
-fn receive(arguments: &PairArguments, pair: &mut Pair) -> Anything<()> {
+fn receive(arguments: &PairArguments, pair: &mut Pair) -> PairResult<()> {
     let mut message = vec![0; arguments.bytes];
     pair.send(&[])?;
     for _ in 0..arguments.messages {
         pair.recv(&mut message)?;
-        if arguments.work == Work::RoundTrip {
+        if arguments.work == PairWorkload::RoundTrip {
             pair.send(&message)?;
         }
     }
-    if arguments.work == Work::Stream {
+    if arguments.work == PairWorkload::Stream {
         pair.send(&[])?;
     }
     Ok(())

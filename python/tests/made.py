@@ -13,7 +13,7 @@ FOOTER: dict[str, Any] = {"kind": "footer", "complete": True}
 
 def header(**more: Any) -> dict[str, Any]:
     """Returns a header with an empty plan."""
-    return {"kind": "header", "schema": 1, "plan": {"cases": []}, **more}
+    return {"kind": "header", "schema": 2, "plan": {"cases": []}, **more}
 
 
 def sample(**more: Any) -> dict[str, Any]:

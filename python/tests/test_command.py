@@ -78,10 +78,10 @@ def test_a_link_is_called_by_its_own_name(tmp_path: Path, stand_in: StandIn) -> 
 def test_without_a_command_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("IPCPERF", raising=False)
-    with pytest.raises(ipcperf.CommandNotFound, match="no ipcperf on PATH: build it with `cargo build"):
+    with pytest.raises(ipcperf.CommandNotFound, match="ipcperf is not in PATH: build it with `cargo build"):
         ipcperf.find_command()
     monkeypatch.setenv("IPCPERF", "/not/there")
-    with pytest.raises(ipcperf.CommandNotFound, match=r"variable IPCPERF names '/not/there'"):
+    with pytest.raises(ipcperf.CommandNotFound, match=r"variable IPCPERF is '/not/there'"):
         ipcperf.find_command()
 
 
@@ -96,7 +96,7 @@ def test_a_study_is_asked_for_with_its_flags(stand_in: StandIn, tmp_path: Path) 
         report=tmp_path / "r.html",
         command=command,
     )
-    assert len(results.kept) == 1
+    assert len(results.valid) == 1
     asked = ["study", "run", "mine.toml", "--quick", "--only=H1", "--only=H2", f"--report={tmp_path}/r.html"]
     assert arguments(command) == [*asked, f"--out={out}", "--force"]
 
@@ -172,7 +172,7 @@ def test_results_beside_failures_are_kept_and_warnings_are_none(stand_in: StandI
         ipcperf.run("pipe", out=command.with_name("r.jsonl"), command=command)
     assert str(told.value) == "failed: pipe/stream, block 0: died: so"
     assert told.value.results is not None
-    assert len(told.value.results.kept) == 1
+    assert len(told.value.results.valid) == 1
 
 
 def test_that_results_end_early_is_said_once(stand_in: StandIn) -> None:
@@ -210,18 +210,18 @@ def test_an_older_file_is_not_taken_for_what_was_refused(stand_in: StandIn) -> N
 
 
 def test_what_the_command_warns_of_becomes_a_warning(stand_in: StandIn) -> None:
-    warned = "ipcperf: warning: idle CPUs halt (remedy)\ncannot watch: counters: none here\n"
+    warned = "ipcperf: warning: idle CPUs halt (remedy)\nunavailable instrument: counters: none here\n"
     command = stand_in(stderr=warned, results=RESULTS)
     with pytest.warns(ipcperf.MachineWarning) as told:
         ipcperf.run("pipe", out=command.with_name("r.jsonl"), command=command)
     assert [str(one.message) for one in told] == [
         "idle CPUs halt (remedy)",
-        "cannot watch: counters: none here",
+        "unavailable instrument: counters: none here",
     ]
 
 
 def test_a_program_that_is_none_is_told(stand_in: StandIn) -> None:
     command = stand_in()
     command.write_text("#!/not/there\n")
-    with pytest.raises(ipcperf.CommandNotFound, match="cannot be started"):
+    with pytest.raises(ipcperf.CommandNotFound, match="cannot start"):
         ipcperf.run("pipe", out=command.with_name("r.jsonl"), command=command)

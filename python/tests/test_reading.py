@@ -27,21 +27,21 @@ def test_columns_have_proper_types(recorded: Path) -> None:
     kinds = ipcperf.read(recorded / "three-mechanisms.jsonl").samples.dtypes.astype(str)
     assert kinds["elapsed_ns"] == kinds["bandwidth_bytes_per_s"] == kinds["sender_system_ns"] == "Int64"
     assert kinds["round_trip_ns_mean"] == kinds["cacheline_round_trip_ns"] == "float64"
-    assert kinds["mechanism"] == kinds["set_aside"] == kinds["cpus"] == "string"
+    assert kinds["mechanism"] == kinds["excluded"] == kinds["cpus"] == "string"
     assert kinds["verify"] == "boolean"
 
 
-def test_what_was_set_aside_is_not_kept_and_still_there(recorded: Path) -> None:
+def test_excluded_runs_are_not_valid_and_still_there(recorded: Path) -> None:
     results = ipcperf.read(recorded / "three-mechanisms.jsonl")
-    assert results.kept["set_aside"].isna().all()
-    assert set(results.set_aside["set_aside"]) >= {"first"}
-    assert len(results.kept) + len(results.set_aside) == len(results.samples)
-    assert (results.kept["repetition"] > 0).all()
+    assert results.valid["excluded"].isna().all()
+    assert set(results.excluded["excluded"]) >= {"first"}
+    assert len(results.valid) + len(results.excluded) == len(results.samples)
+    assert (results.valid["repetition"] > 0).all()
 
 
 def test_names_can_be_grouped_by_without_cells_that_were_not_measured(recorded: Path) -> None:
-    kept = ipcperf.read(recorded / "three-mechanisms.jsonl").kept
-    streams = kept[kept["workload"] == "stream"]
+    valid = ipcperf.read(recorded / "three-mechanisms.jsonl").valid
+    streams = valid[valid["workload"] == "stream"]
     medians = streams.groupby(["mechanism", "buffer_bytes", "placement"])["bandwidth_bytes_per_s"].median()
     assert (medians > 0).all()
     assert ("udp", 262144, "same") not in medians.index
@@ -73,17 +73,18 @@ def test_observations_are_tables_by_instrument(recorded: Path) -> None:
 def test_observations_stand_beside_the_case_they_are_of(recorded: Path) -> None:
     results = ipcperf.read(recorded / "watched.jsonl")
     observed = results.observed("syscalls")
-    assert set(observed["run_id"]) <= set(results.kept["run_id"])
+    assert set(observed["run_id"]) <= set(results.valid["run_id"])
     assert set(observed["case_id"]) == {"pipe/stream/2proc/same/4096/instrument=syscalls"}
     written = observed[observed["syscall"] == "write"]
     assert (written["returned_bytes"] == written["total_bytes"]).all()
-    watched = results.kept[results.kept["instruments"].str.contains("syscalls")]
+    watched = results.valid[results.valid["instruments"].str.contains("syscalls")]
     assert watched["twin_of"].isna().all()
 
 
 def test_an_instrument_that_saw_nothing_is_told_with_those_that_did(recorded: Path) -> None:
     results = ipcperf.read(recorded / "watched.jsonl")
-    with pytest.raises(ipcperf.NotObserved, match=r"profile watched no run .*; those that did: .*sched"):
+    words = r"no observations of profile .*; instruments with observations: .*sched"
+    with pytest.raises(ipcperf.NotObserved, match=words):
         results.observed("profile")
 
 

@@ -19,7 +19,7 @@ def judged(tmp_path: Path, *told: dict[str, Any]) -> Path:
 
 
 PART = {
-    "what": "pipe against unix-stream",
+    "what": "pipe vs. unix-stream",
     "verdict": {"verdict": "rejected"},
     "n": 10,
     "medians": [2.41e9, 2.75e9],
@@ -35,16 +35,19 @@ REJECTED = {
     "claim": "Pipes outperform sockets.",
     "test": "faster-than",
     "verdict": "rejected",
-    "evidence": {"verdict": "rejected", "parts": [PART], "told": []},
+    "evidence": {"verdict": "rejected", "parts": [PART], "remarks": []},
     "published": "63 % faster",
-    "beside": {"verdict": "supported", "evidence": {"verdict": "supported", "parts": [], "told": []}},
+    "original_test": {
+        "verdict": "supported",
+        "evidence": {"verdict": "supported", "parts": [], "remarks": []},
+    },
 }
 OPEN: dict[str, Any] = REJECTED | {
     "id": "H3",
     "verdict": "inconclusive",
-    "evidence": {"verdict": "inconclusive", "repetitions": 40, "obstacle": None, "parts": [], "told": []},
+    "evidence": {"verdict": "inconclusive", "repetitions": 40, "obstacle": None, "parts": [], "remarks": []},
     "published": None,
-    "beside": None,
+    "original_test": None,
 }
 UNTESTABLE = OPEN | {
     "id": "H4",
@@ -53,7 +56,7 @@ UNTESTABLE = OPEN | {
         "verdict": "not testable here",
         "reason": "no counters",
         "parts": [PART | {"verdict": {"verdict": "not testable here", "reason": "none"}, "p": None, "n": 0}],
-        "told": [],
+        "remarks": [],
     },
 }
 
@@ -70,7 +73,7 @@ def test_a_row_for_each_hypothesis(tmp_path: Path) -> None:
 
 def test_what_cannot_be_settled_says_why(tmp_path: Path) -> None:
     evidence: dict[str, Any] = {"verdict": "inconclusive", "repetitions": None, "obstacle": "noise"}
-    evidence |= {"parts": [], "told": []}
+    evidence |= {"parts": [], "remarks": []}
     table = ipcperf.verdicts("r.jsonl", command=judged(tmp_path, OPEN | {"evidence": evidence}))
     assert table["obstacle"].tolist() == ["noise"]
     assert table["repetitions_needed"].isna().all()

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::laboratory::Laboratory;
-use crate::own::{compile, example, pipes};
+use crate::custom::{compile, example, pipes};
 use crate::results::{ResultsFile, lines, text};
+use crate::sandbox::Sandbox;
 use crate::skip::skip;
 
 /// Two buffer sizes of one library, with a relative path that matrix and hypotheses spell in different ways.
@@ -21,7 +21,7 @@ question = "Does its capacity matter?"
 [sampling]
 repetitions = 3
 attempts = 1
-deadline = 600
+timeout = 600
 seed = 1
 
 [[matrix]]
@@ -51,35 +51,35 @@ second = { lib.capacity = "16KiB" }
 above = 0.001
 "#;
 
-fn verdicts(laboratory: &Laboratory, folder: &Path) -> Vec<Value> {
-    let mut judge = laboratory.command("study judge --json");
-    judge.arg(laboratory.results()).current_dir(folder);
-    serde_json::from_str(&laboratory.finish(judge).expect(0).stdout).expect("an array")
+fn verdicts(sandbox: &Sandbox, folder: &Path) -> Vec<Value> {
+    let mut judge = sandbox.command("study judge --json");
+    judge.arg(sandbox.results()).current_dir(folder);
+    serde_json::from_str(&sandbox.finish(judge).expect(0).stdout).expect("an array")
 }
 
 #[test]
 fn a_study_finds_its_own_library_from_wherever_it_is_judged() {
     let Some(library) = pipes() else { return skip("the example of a library", "there is no cc") };
-    let laboratory = Laboratory::open();
-    let folder = laboratory.path("data");
+    let sandbox = Sandbox::open();
+    let folder = sandbox.path("data");
     fs::copy(library, folder.join("own.so")).expect("a copy");
     fs::write(folder.join("own.toml"), STUDY).expect("a study");
-    let mut run = laboratory.command("study run own.toml --allow-custom --quiet --out");
-    run.arg(laboratory.results()).current_dir(&folder);
-    laboratory.finish(run).expect(0);
-    for from in [folder.clone(), laboratory.path("tmp")] {
-        for verdict in verdicts(&laboratory, &from) {
+    let mut run = sandbox.command("study run own.toml --allow-custom --quiet --out");
+    run.arg(sandbox.results()).current_dir(&folder);
+    sandbox.finish(run).expect(0);
+    for from in [folder.clone(), sandbox.path("tmp")] {
+        for verdict in verdicts(&sandbox, &from) {
             assert_ne!(text(&verdict, "verdict"), "not testable here", "{verdict}");
         }
     }
-    let custom = &ResultsFile::read(&laboratory.results()).header["plan"]["custom"];
+    let custom = &ResultsFile::read(&sandbox.results()).header["plan"]["custom"];
     let name = format!("lib:{}", folder.join("own.so").display());
     assert_eq!(text(&custom["sha256"], &name).len(), 64, "{custom}");
 }
 
 /// Returns a custom library and a custom program, each with its path and mechanism name.
-fn own(laboratory: &Laboratory) -> Option<[(PathBuf, String); 2]> {
-    let (library, program) = (laboratory.path("own.so"), laboratory.path("socket"));
+fn own(sandbox: &Sandbox) -> Option<[(PathBuf, String); 2]> {
+    let (library, program) = (sandbox.path("own.so"), sandbox.path("socket"));
     fs::copy(pipes()?, &library).expect("a copy");
     compile(&example("socket.c"), &program, &[])?;
     let names = [format!("lib:{}", library.display()), format!("exec:{}", program.display())];
@@ -100,55 +100,55 @@ fn rebuild(path: &Path) {
 
 #[test]
 fn two_files_of_one_name_are_two_mechanisms_and_none_is_gone_on_with_as_the_other() {
-    let laboratory = Laboratory::open();
-    let Some(own) = own(&laboratory) else {
+    let sandbox = Sandbox::open();
+    let Some(own) = own(&sandbox) else {
         return skip("examples of one's own", "there is no cc");
     };
     for (path, name) in own {
         let measure = || {
             let arguments = format!("-m {name} -b 64 --total 640 --repetitions 2");
-            laboratory.finish(laboratory.measuring(&arguments)).expect(0);
+            sandbox.finish(sandbox.measuring(&arguments)).expect(0);
         };
-        let before = laboratory.path("before.jsonl");
+        let before = sandbox.path("before.jsonl");
         measure();
-        fs::copy(laboratory.results(), &before).expect("a copy");
+        fs::copy(sandbox.results(), &before).expect("a copy");
         rebuild(&path);
         measure();
-        let (before, after) = (before.display(), laboratory.results());
+        let (before, after) = (before.display(), sandbox.results());
         let after = after.display();
-        let alone = laboratory.run(&format!("show {before}")).expect(0).stdout;
+        let alone = sandbox.run(&format!("show {before}")).expect(0).stdout;
         assert!(!alone.contains("sha256"), "{alone}");
-        let both = laboratory.run(&format!("show {before} {after}")).expect(0).stdout;
+        let both = sandbox.run(&format!("show {before} {after}")).expect(0).stdout;
         // A name may be broken over several lines.
         let joined: String = both.split_whitespace().collect();
-        for results in [laboratory.path("before.jsonl"), laboratory.results()] {
+        for results in [sandbox.path("before.jsonl"), sandbox.results()] {
             let header = ResultsFile::read(&results).header;
             let digits = &text(&header["plan"]["custom"]["sha256"], &name)[..12];
             assert!(joined.contains(digits), "no {digits}: {both}");
         }
-        let rows = laboratory.run(&format!("show --json {before} {after}")).expect(0).stdout;
+        let rows = sandbox.run(&format!("show --json {before} {after}")).expect(0).stdout;
         let rows: Vec<Value> = serde_json::from_str(&rows).expect("an array");
         let [one, other] = &rows[..] else { panic!("{rows:?}") };
         assert_eq!(text(one, "case_id"), text(other, "case_id"));
         assert_ne!(text(one, "mechanism_sha256"), text(other, "mechanism_sha256"));
-        let page = laboratory.path("page.html");
-        laboratory.run(&format!("report {before} {after} -o {}", page.display())).expect(0);
+        let page = sandbox.path("page.html");
+        sandbox.run(&format!("report {before} {after} -o {}", page.display())).expect(0);
         let page = fs::read_to_string(page).expect("a page");
         assert!(page.contains("No case was measured in two of the files."), "they are one case");
         let benchmarks =
-            laboratory.run(&format!("export benchstat {before} {after}")).expect(0).stdout;
+            sandbox.run(&format!("export benchstat {before} {after}")).expect(0).stdout;
         assert_eq!(benchmarks.matches("/file=").count(), 4, "{benchmarks}");
-        assert_not_resumed(&laboratory, &name);
+        assert_not_resumed(&sandbox, &name);
     }
 }
 
 /// Checks that torn results of another file are neither resumed nor changed.
-fn assert_not_resumed(laboratory: &Laboratory, name: &str) {
-    let before = laboratory.path("before.jsonl");
+fn assert_not_resumed(sandbox: &Sandbox, name: &str) {
+    let before = sandbox.path("before.jsonl");
     let text = fs::read_to_string(&before).expect("results");
     let kept: Vec<&str> = text.lines().take(2).collect();
     fs::write(&before, kept.join("\n") + "\n").expect("a torn file");
-    let refused = laboratory.run(&format!("resume {}", before.display())).expect(2);
+    let refused = sandbox.run(&format!("resume {}", before.display())).expect(2);
     assert!(refused.stderr.contains("has changed since"), "{}", refused.stderr);
     assert!(refused.stderr.contains(name), "{}", refused.stderr);
     assert_eq!(lines(&before).len(), 2);

@@ -22,8 +22,8 @@ use seccompiler::{
 };
 use serde_json::Value;
 
-use crate::laboratory::{Finished, Laboratory, with_time};
 use crate::results::{ResultsFile, text};
+use crate::sandbox::{Finished, Sandbox, with_time};
 use crate::skip::skip;
 
 /// User and group ID of `nobody`.
@@ -70,7 +70,7 @@ const NAMESPACES: [libc::c_int; 7] = [
 
 /// A folder of user `nobody`, with a copy of the command that this user can execute.
 struct Container {
-    laboratory: Laboratory,
+    sandbox: Sandbox,
     cpus: Vec<u32>,
 }
 
@@ -81,12 +81,12 @@ impl Container {
             skip("a container", "only root can make one");
             return None;
         }
-        let laboratory = Laboratory::open();
-        fs::copy(env!("CARGO_BIN_EXE_ipcperf"), laboratory.path("ipcperf")).expect("a copy");
+        let sandbox = Sandbox::open();
+        fs::copy(env!("CARGO_BIN_EXE_ipcperf"), sandbox.path("ipcperf")).expect("a copy");
         for name in ["", "tmp", "data"] {
-            chown(laboratory.path(name), Some(NOBODY), Some(NOBODY)).expect("a gift");
+            chown(sandbox.path(name), Some(NOBODY), Some(NOBODY)).expect("a gift");
         }
-        Some(Self { laboratory, cpus })
+        Some(Self { sandbox, cpus })
     }
 
     /// Runs the command with `arguments`, confined. The confinement applies to a thread, is inherited by the processes
@@ -107,8 +107,8 @@ impl Container {
         become_nobody();
         refuse_calls();
         assert_confined();
-        let command = Command::new(self.laboratory.path("ipcperf"));
-        let finished = self.laboratory.finish(self.laboratory.place(command, arguments));
+        let command = Command::new(self.sandbox.path("ipcperf"));
+        let finished = self.sandbox.finish(self.sandbox.place(command, arguments));
         let left: Vec<_> = fs::read_dir("/dev/shm").expect("shared memory").collect();
         assert!(left.is_empty(), "left in shared memory: {left:?}");
         Some(finished)
@@ -188,7 +188,7 @@ fn last_cpu() -> Vec<u32> {
 
 /// Checks that every mechanism that is listed as available has samples and figures, and that the others have a reason.
 fn assert_all_ran(container: &Container, summaries: &[Value], listed: &[Value]) {
-    let file = ResultsFile::read(&container.laboratory.results());
+    let file = ResultsFile::read(&container.sandbox.results());
     assert_eq!(file.footer["complete"], true);
     let refused = file.header["plan"]["refused"].as_array().expect("an array");
     // A mechanism that cannot carry messages of the requested sizes is refused, which counts as an answer.
@@ -227,7 +227,7 @@ fn array(text: &str) -> Vec<Value> {
 /// Measures with `arguments` on sparse CPUs and returns the printed summaries.
 fn measure(arguments: &str) -> Option<(Container, Vec<Value>)> {
     let container = Container::open(sparse_cpus())?;
-    let out = container.laboratory.results();
+    let out = container.sandbox.results();
     let measured = container.run(&format!("{arguments} --json --out {}", out.display()))?.expect(0);
     let mut listed = array(&container.run("list mechanisms --json")?.expect(0).stdout);
     if arguments.starts_with("survey") {
@@ -235,7 +235,7 @@ fn measure(arguments: &str) -> Option<(Container, Vec<Value>)> {
     }
     let summaries = array(&measured.stdout);
     assert_all_ran(&container, &summaries, &listed);
-    container.laboratory.assert_nothing_left();
+    container.sandbox.assert_nothing_left();
     Some((container, summaries))
 }
 
@@ -267,8 +267,8 @@ fn split_on_one_cpu_is_refused_in_a_line() {
     for word in ["every cell is refused (2)", "two CPUs"] {
         assert!(refused.stderr.contains(word), "no `{word}`: {}", refused.stderr);
     }
-    assert!(is_empty(&container.laboratory.path("data")), "wrote results");
-    container.laboratory.assert_nothing_left();
+    assert!(is_empty(&container.sandbox.path("data")), "wrote results");
+    container.sandbox.assert_nothing_left();
 }
 
 fn is_empty(folder: &Path) -> bool {

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::laboratory::Laboratory;
-use crate::own::{SHARED, compile};
+use crate::complete_file::assert_whole;
+use crate::custom::{SHARED, compile};
 use crate::results::{ResultsFile, lines};
+use crate::sandbox::Sandbox;
 use crate::skip::skip;
-use crate::whole::assert_whole;
 
 /// A program and a library that leave a mark when they are started or loaded.
 struct Trap {
-    laboratory: Laboratory,
+    sandbox: Sandbox,
     mark: PathBuf,
     program: String,
     /// `None` if there is no compiler.
@@ -24,13 +24,13 @@ struct Trap {
 
 impl Trap {
     fn set() -> Self {
-        let laboratory = Laboratory::open();
-        let mark = laboratory.path("mark");
-        let program = laboratory.path("evil.sh");
+        let sandbox = Sandbox::open();
+        let mark = sandbox.path("mark");
+        let program = sandbox.path("evil.sh");
         fs::write(&program, format!("#!/bin/sh\necho started >> {}\n", mark.display()))
             .expect("a script");
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("its permissions");
-        let (source, library) = (laboratory.path("evil.c"), laboratory.path("evil.so"));
+        let (source, library) = (sandbox.path("evil.c"), sandbox.path("evil.so"));
         let c = format!(
             "#include <stdio.h>\n__attribute__((constructor)) static void mark(void) {{ \
              FILE *f = fopen(\"{}\", \"a\"); if (f) {{ fputs(\"loaded\\n\", f); fclose(f); }} }}\n",
@@ -43,7 +43,7 @@ impl Trap {
         }
         let program = format!("exec:{}", program.display());
         let library = made.map(|()| format!("lib:{}", library.display()));
-        Self { laboratory, mark, program, library }
+        Self { sandbox, mark, program, library }
     }
 
     fn mechanisms(&self) -> Vec<String> {
@@ -56,8 +56,8 @@ impl Trap {
 
     /// Runs `arguments` followed by the results file, and checks that this starts nothing.
     fn run_quietly(&self, arguments: &str, code: i32) -> String {
-        let command = format!("{arguments} {}", self.laboratory.results().display());
-        let finished = self.laboratory.run(&command).expect(code);
+        let command = format!("{arguments} {}", self.sandbox.results().display());
+        let finished = self.sandbox.run(&command).expect(code);
         assert!(!self.is_sprung(), "{command} runs what the file names");
         finished.stderr
     }
@@ -65,15 +65,15 @@ impl Trap {
     /// Measures a pipe, then applies `change` to the lines of the file.
     fn file(&self, change: impl Fn(&mut Vec<Value>)) {
         let arguments = "-m pipe -b 64 --total 640 --repetitions 1";
-        self.laboratory.finish(self.laboratory.measuring(arguments)).expect(0);
+        self.sandbox.finish(self.sandbox.measuring(arguments)).expect(0);
         self.change(change);
     }
 
     fn change(&self, change: impl Fn(&mut Vec<Value>)) {
-        let mut all = lines(&self.laboratory.results());
+        let mut all = lines(&self.sandbox.results());
         change(&mut all);
         let text: String = all.iter().map(|line| format!("{line}\n")).collect();
-        fs::write(self.laboratory.results(), text).expect("a file");
+        fs::write(self.sandbox.results(), text).expect("a file");
     }
 }
 
@@ -107,7 +107,7 @@ fn a_file_that_is_only_read_starts_nothing() {
                 }
             }
         });
-        let page = trap.laboratory.path("page.html");
+        let page = trap.sandbox.path("page.html");
         for command in
             ["show", "show --json", "study judge", "export csv", "export markdown", "export json"]
         {
@@ -120,16 +120,16 @@ fn a_file_that_is_only_read_starts_nothing() {
 #[test]
 fn a_study_that_is_only_read_starts_nothing() {
     let trap = Trap::set();
-    let path = trap.laboratory.path("odd.toml");
+    let path = trap.sandbox.path("odd.toml");
     fs::write(&path, study(&trap.mechanisms())).expect("a study");
     let path = path.display();
     for command in ["study check", "study show", "study check --json"] {
-        trap.laboratory.run(&format!("{command} {path}")).expect(0);
+        trap.sandbox.run(&format!("{command} {path}")).expect(0);
         assert!(!trap.is_sprung(), "{command} runs what the file names");
     }
     trap.file(|_| ());
     trap.run_quietly(&format!("study judge --study {path}"), 0);
-    let page = trap.laboratory.path("page.html");
+    let page = trap.sandbox.path("page.html");
     trap.run_quietly(&format!("report --study {path} -o {}", page.display()), 0);
 }
 
@@ -143,10 +143,10 @@ fn a_case_that_is_another_than_its_name_says_is_refused() {
             all[0]["plan"]["specs"][0]["spec"]["mechanism"] = json!(mechanism);
         });
         for flag in ["", "--allow-custom", "--retry-failed"] {
-            let told = trap.run_quietly(&format!("resume {flag}"), 2);
-            assert_eq!(told.lines().count(), 1, "{told}");
+            let printed = trap.run_quietly(&format!("resume {flag}"), 2);
+            assert_eq!(printed.lines().count(), 1, "{printed}");
             for word in ["`pipe/stream/2proc/same/64", &format!("`{mechanism}/stream")] {
-                assert!(told.contains(word), "no {word}: {told}");
+                assert!(printed.contains(word), "no {word}: {printed}");
             }
         }
     }
@@ -157,17 +157,17 @@ fn specifications_that_nobody_could_have_asked_for_are_refused() {
     let trap = Trap::set();
     let text = |value: &str| json!(value);
     let changes: [(&str, Value, &str); 13] = [
-        ("/plan/specs/0/spec/buffer_bytes", json!(0), "is `pipe/stream/2proc/same/0"),
+        ("/plan/specs/0/spec/buffer_bytes", json!(0), "specification of `pipe/stream/2proc/same/0"),
         ("/plan/specs/0/spec/mode", text("2thread"), "2thread"),
         ("/plan/specs/0/spec/total_bytes", json!(0), "at least 1 byte"),
         ("/plan/specs/0/spec/cpus", Value::Null, "placement same"),
-        ("/plan/specs/0/spec/warm_up", json!({ "slices": 4_000_000_000_u32 }), "warm up"),
+        ("/plan/specs/0/spec/warm_up", json!({ "slices": 4_000_000_000_u32 }), "warm-up"),
         ("/plan/specs/0/spec/repeats", json!({ "count": 9, "rest": "none" }), "repeat"),
-        ("/plan/specs/0/spec/gate", text("closed"), "wait"),
-        ("/plan/specs/0/twin_of", text("pipe"), "no twin"),
+        ("/plan/specs/0/spec/gate", text("closed"), "gate"),
+        ("/plan/specs/0/twin_of", text("pipe"), "not the uninstrumented twin"),
         ("/plan/specs/0/name_parts/amount", json!({ "messages": 7 }), "messages=7"),
         ("/plan/attempts", json!(0), "--attempts"),
-        ("/plan/deadline_s", json!(1e9), "--deadline"),
+        ("/plan/timeout_s", json!(1e9), "--timeout"),
         ("/plan/repetitions", json!(0), "--repetitions"),
         ("/plan/cases", json!(["x"]), "`x`"),
     ];
@@ -177,9 +177,9 @@ fn specifications_that_nobody_could_have_asked_for_are_refused() {
             let (table, key) = pointer.rsplit_once('/').expect("a path");
             all[0].pointer_mut(table).expect(pointer)[key] = value.clone();
         });
-        let told = trap.run_quietly("resume", 2);
-        assert_eq!(told.lines().count(), 1, "{told}");
-        assert!(told.contains(words), "{pointer}: no `{words}`: {told}");
+        let printed = trap.run_quietly("resume", 2);
+        assert_eq!(printed.lines().count(), 1, "{printed}");
+        assert!(printed.contains(words), "{pointer}: no `{words}`: {printed}");
     }
 }
 
@@ -197,21 +197,21 @@ fn values_beyond_those_of_the_command_line_are_refused() {
             spec["buffer_bytes"] = json!(buffer);
             spec["options"] = options.clone();
         });
-        let told = trap.run_quietly("resume", 2);
-        assert_eq!(told.lines().count(), 1, "{told}");
-        told
+        let printed = trap.run_quietly("resume", 2);
+        assert_eq!(printed.lines().count(), 1, "{printed}");
+        printed
     };
-    let told = renamed("sysv-mq", 0, json!({}), "sysv-mq");
-    assert!(told.contains("at least 1 byte"), "{told}");
+    let printed = renamed("sysv-mq", 0, json!({}), "sysv-mq");
+    assert!(printed.contains("at least 1 byte"), "{printed}");
     let deep = json!({ "depth": "99999999999" });
-    let told = renamed("io-uring", 64, deep, "io-uring[depth=99999999999]");
-    assert!(told.contains("1 to 64"), "{told}");
-    let told = renamed("pipe", 64, json!({ "capcity": "1" }), "pipe[capcity=1]");
-    assert!(told.contains("`capacity`"), "{told}");
-    let told = renamed("pipe", 1 << 60, json!({}), "pipe");
-    assert!(told.contains("memory for messages"), "{told}");
-    let told = renamed("pip", 64, json!({}), "pip");
-    assert!(told.contains("did you mean `pipe`"), "{told}");
+    let printed = renamed("io-uring", 64, deep, "io-uring[depth=99999999999]");
+    assert!(printed.contains("1 to 64"), "{printed}");
+    let printed = renamed("pipe", 64, json!({ "capcity": "1" }), "pipe[capcity=1]");
+    assert!(printed.contains("`capacity`"), "{printed}");
+    let printed = renamed("pipe", 1 << 60, json!({}), "pipe");
+    assert!(printed.contains("memory for messages"), "{printed}");
+    let printed = renamed("pip", 64, json!({}), "pip");
+    assert!(printed.contains("did you mean `pipe`"), "{printed}");
 }
 
 #[test]
@@ -231,11 +231,11 @@ fn two_cases_of_one_name_are_refused() {
 /// and of studies can be resumed.
 #[test]
 fn names_with_amounts_and_instruments_are_made_again() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let arguments =
         "-m pipe -b 64 --total 6400 --repetitions 1 --instrument rusage,sched,syscalls,counters";
-    laboratory.finish(laboratory.measuring(arguments));
-    let study = laboratory.path("two.toml");
+    sandbox.finish(sandbox.measuring(arguments));
+    let study = sandbox.path("two.toml");
     let matrix = |name: &str, rest: &str| {
         format!("[[matrix]]\nname = \"{name}\"\nmechanism = \"pipe\"\nbuffer = 64\n{rest}\n")
     };
@@ -246,15 +246,15 @@ fn names_with_amounts_and_instruments_are_made_again() {
         matrix("c", "messages = 7\ntouch = \"both\"\ninstrument = \"rusage\""),
     );
     fs::write(&study, text).expect("a study");
-    let watched = laboratory.results();
-    let placed = laboratory.path("study.jsonl");
+    let watched = sandbox.results();
+    let placed = sandbox.path("study.jsonl");
     let run = format!("study run {} --out {}", study.display(), placed.display());
-    laboratory.run(&run).expect(0);
+    sandbox.run(&run).expect(0);
     for path in [watched, placed] {
         let text = fs::read_to_string(&path).expect("results");
         let kept: String = text.split_inclusive('\n').take(2).collect();
         fs::write(&path, kept).expect("a file");
-        let resumed = laboratory.run(&format!("resume {}", path.display()));
+        let resumed = sandbox.run(&format!("resume {}", path.display()));
         assert!([Some(0), Some(4)].contains(&resumed.status.code()), "{}", resumed.stderr);
         assert_eq!(ResultsFile::read(&path).footer["complete"], true);
     }
@@ -266,9 +266,9 @@ fn names_with_amounts_and_instruments_are_made_again() {
 fn a_file_that_others_may_write_to_needs_a_flag_to_run_what_it_names() {
     let trap = Trap::set();
     let arguments =
-        format!("-m pipe,{} -b 64 --total 640 --repetitions 1 --deadline 5", trap.program);
-    trap.laboratory.finish(trap.laboratory.measuring(&arguments)).expect(4);
-    let results = trap.laboratory.results();
+        format!("-m pipe,{} -b 64 --total 640 --repetitions 1 --timeout 5", trap.program);
+    trap.sandbox.finish(trap.sandbox.measuring(&arguments)).expect(4);
+    let results = trap.sandbox.results();
     let mode = fs::metadata(&results).expect("a file").permissions().mode() & 0o777;
     assert_eq!(mode & 0o022, 0, "nobody else may write to results: {mode:o}");
     trap.change(|all| all.truncate(1));
@@ -280,22 +280,25 @@ fn a_file_that_others_may_write_to_needs_a_flag_to_run_what_it_names() {
     for mode in [0o664, 0o646, 0o666] {
         reset();
         chmod(&results, mode);
-        let told = trap.run_quietly("resume", 2);
-        let told: Vec<&str> = told.lines().collect();
-        assert_eq!(told.len(), 2, "{told:?}");
+        let printed = trap.run_quietly("resume", 2);
+        let printed: Vec<&str> = printed.lines().collect();
+        assert_eq!(printed.len(), 2, "{printed:?}");
         assert!(
-            told[0].ends_with(&format!("names a custom mechanism: {}", trap.program)),
-            "{told:?}"
+            printed[0].ends_with(&format!("names a custom mechanism: {}", trap.program)),
+            "{printed:?}"
         );
-        for word in
-            [&*trap.program, "--allow-custom", "others may write to it", "names custom mechanisms"]
-        {
-            assert!(told[1].contains(word), "no {word}: {told:?}");
+        for word in [
+            &*trap.program,
+            "--allow-custom",
+            "other users may write to it",
+            "names custom mechanisms",
+        ] {
+            assert!(printed[1].contains(word), "no {word}: {printed:?}");
         }
         assert_eq!(fs::read(&results).expect("a file"), torn);
     }
     let file = results.display();
-    let allowed = trap.laboratory.run(&format!("resume --allow-custom {file}")).expect(4);
+    let allowed = trap.sandbox.run(&format!("resume --allow-custom {file}")).expect(4);
     assert!(
         allowed.stderr.lines().next().is_some_and(|line| line.ends_with(&trap.program)),
         "{}",
@@ -304,47 +307,48 @@ fn a_file_that_others_may_write_to_needs_a_flag_to_run_what_it_names() {
     assert!(trap.is_sprung());
     reset();
     chmod(&results, 0o644);
-    trap.laboratory.run(&format!("resume {file}")).expect(4);
+    trap.sandbox.run(&format!("resume {file}")).expect(4);
     assert!(trap.is_sprung());
 }
 
 #[test]
 fn a_file_of_another_user_needs_a_flag_to_run_what_it_names() {
     let trap = Trap::set();
-    let path = trap.laboratory.path("odd.toml");
+    let path = trap.sandbox.path("odd.toml");
     fs::write(&path, study(&trap.mechanisms())).expect("a study");
     if std::os::unix::fs::chown(&path, Some(54_321), None).is_err() {
         return skip("a file of another user", "only root gives files away");
     }
-    let told = trap.laboratory.run(&format!("study plan {}", path.display())).expect(2).stderr;
-    assert!(told.contains("belongs to another user (uid 54321)"), "{told}");
+    let printed = trap.sandbox.run(&format!("study plan {}", path.display())).expect(2).stderr;
+    assert!(printed.contains("belongs to another user (uid 54321)"), "{printed}");
     assert!(!trap.is_sprung());
 }
 
 #[test]
 fn a_study_that_others_may_write_to_needs_a_flag_to_run_what_it_names() {
     let trap = Trap::set();
-    let path = trap.laboratory.path("odd.toml");
+    let path = trap.sandbox.path("odd.toml");
     fs::write(&path, study(&trap.mechanisms())).expect("a study");
     chmod(&path, 0o666);
-    let out = trap.laboratory.path("out.jsonl");
+    let out = trap.sandbox.path("out.jsonl");
     for command in ["study run", "study plan", "plan", "study run --quick", "study run --only H1"] {
-        let told = trap.laboratory.run(&format!("{command} {}", path.display())).expect(2);
-        assert_eq!(told.stdout, "");
-        let listed = told.stderr.lines().filter(|line| line.contains("names a custom mechanism: "));
-        assert_eq!(listed.count(), trap.mechanisms().len(), "{command}: {}", told.stderr);
+        let printed = trap.sandbox.run(&format!("{command} {}", path.display())).expect(2);
+        assert_eq!(printed.stdout, "");
+        let listed =
+            printed.stderr.lines().filter(|line| line.contains("names a custom mechanism: "));
+        assert_eq!(listed.count(), trap.mechanisms().len(), "{command}: {}", printed.stderr);
         assert!(
-            told.stderr.contains("add --allow-custom to run them"),
+            printed.stderr.contains("add --allow-custom to run them"),
             "{command}: {}",
-            told.stderr
+            printed.stderr
         );
         assert!(!trap.is_sprung(), "{command}");
     }
     let allowed = format!("study plan --allow-custom {}", path.display());
-    trap.laboratory.run(&allowed).expect(0);
+    trap.sandbox.run(&allowed).expect(0);
     chmod(&path, 0o600);
     let run = format!("study run {} --out {}", path.display(), out.display());
-    trap.laboratory.run(&run).expect(4);
+    trap.sandbox.run(&run).expect(4);
     assert!(trap.is_sprung());
 }
 
@@ -353,7 +357,7 @@ fn a_study_that_others_may_write_to_needs_a_flag_to_run_what_it_names() {
 fn a_file_without_custom_mechanisms_needs_no_flag() {
     let trap = Trap::set();
     trap.file(|all| all.truncate(2));
-    chmod(&trap.laboratory.results(), 0o666);
+    chmod(&trap.sandbox.results(), 0o666);
     trap.run_quietly("resume", 0);
-    assert_whole(&trap.laboratory.results());
+    assert_whole(&trap.sandbox.results());
 }

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::laboratory::Laboratory;
+use crate::sandbox::Sandbox;
 
 /// Settings that remedies mention.
 const SETTINGS: [&str; 9] = [
@@ -25,39 +25,39 @@ fn settings() -> BTreeMap<&'static str, Option<String>> {
     SETTINGS.into_iter().map(|name| (name, value(name))).collect()
 }
 
-fn names_listed(laboratory: &Laboratory, what: &str) -> Vec<String> {
-    let told = laboratory.run(&format!("list {what} --json")).expect(0);
-    let told: Value = serde_json::from_str(&told.stdout).expect("an array");
-    let names = told.as_array().expect("an array").iter().map(|entry| &entry["name"]);
+fn names_listed(sandbox: &Sandbox, what: &str) -> Vec<String> {
+    let printed = sandbox.run(&format!("list {what} --json")).expect(0);
+    let printed: Value = serde_json::from_str(&printed.stdout).expect("an array");
+    let names = printed.as_array().expect("an array").iter().map(|entry| &entry["name"]);
     names.map(|name| name.as_str().expect("a name").to_owned()).collect()
 }
 
 #[test]
 fn it_changes_nothing_and_leaves_nothing() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let before = settings();
-    let told = laboratory.run("doctor").expect(0);
-    assert!(told.stdout.contains("Works here"), "{}", told.stdout);
+    let printed = sandbox.run("doctor").expect(0);
+    assert!(printed.stdout.contains("Works here"), "{}", printed.stdout);
     assert_eq!(before, settings());
-    let kept = fs::read_dir(laboratory.path("data")).expect("a folder").count();
+    let kept = fs::read_dir(sandbox.path("data")).expect("a folder").count();
     assert_eq!(kept, 0, "files of results");
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
 }
 
 #[test]
 fn scripts_get_all_that_is_listed_and_a_remedy_for_what_is_missing() {
-    let laboratory = Laboratory::open();
-    let told = laboratory.run("doctor --json").expect(0);
-    assert_eq!(told.stderr, "");
-    let told: Value = serde_json::from_str(&told.stdout).expect("one object");
-    let findings = told["findings"].as_array().expect("an array");
-    for name in ["mechanisms", "instruments"].iter().flat_map(|it| names_listed(&laboratory, it)) {
+    let sandbox = Sandbox::open();
+    let printed = sandbox.run("doctor --json").expect(0);
+    assert_eq!(printed.stderr, "");
+    let printed: Value = serde_json::from_str(&printed.stdout).expect("one object");
+    let findings = printed["findings"].as_array().expect("an array");
+    for name in ["mechanisms", "instruments"].iter().flat_map(|it| names_listed(&sandbox, it)) {
         assert!(findings.iter().any(|one| one["name"] == *name), "{name} was not looked at");
     }
     for finding in findings {
         let is_told = finding["reason"].is_string() && finding["remedy"].is_string();
         assert_ne!(finding["works"].as_bool(), Some(is_told), "{finding}");
     }
-    assert!(told["warnings"].is_array());
-    assert!(told["pmu"]["events"].as_array().is_some_and(|events| events.len() > 5));
+    assert!(printed["warnings"].is_array());
+    assert!(printed["pmu"]["events"].as_array().is_some_and(|events| events.len() > 5));
 }

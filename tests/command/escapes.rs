@@ -7,7 +7,7 @@ use std::path::Path;
 use ipcperf_report::export::EXPORTERS;
 use serde_json::{Map, Value};
 
-use crate::laboratory::{Finished, Laboratory};
+use crate::sandbox::{Finished, Sandbox};
 
 const REAL: [&str; 3] = [
     include_str!("files/three-mechanisms.jsonl"),
@@ -30,7 +30,7 @@ const WORDS: [&str; 17] = [
     "buffers",
     "first_touch",
     "reply",
-    "set_aside",
+    "excluded",
     "what",
     "check",
     "content",
@@ -98,11 +98,11 @@ fn planted(real: &str, words: &[&str]) -> String {
     let mut refused = sample.clone();
     refused["reason"] = "too large".into();
     let unavailable = serde_json::json!({ "mechanism": "x", "reason": "gone", "remedy": "look" });
-    let unwatched = serde_json::json!({ "instrument": "sched", "watches": false, "reason": "no", "remedy": "yes" });
+    let unwatched = serde_json::json!({ "instrument": "sched", "partly_available": false, "reason": "no", "remedy": "yes" });
     let plan = &mut all[0]["plan"];
     (plan["refused"], plan["unavailable"]) =
         (serde_json::json!([refused]), serde_json::json!([unavailable]));
-    plan["unwatched"] = serde_json::json!([unwatched]);
+    plan["unavailable_instruments"] = serde_json::json!([unwatched]);
     for line in &mut all {
         if line["kind"] == "sample" {
             line["options"] = serde_json::json!({ "flavour": "sweet" });
@@ -123,9 +123,9 @@ const COMMANDS: [&str; 6] = [
     "study judge --json --study pipe-or-socket",
 ];
 
-fn assert_all_plain(laboratory: &Laboratory, path: &Path) {
-    let page = laboratory.path("page.html");
-    let figures = laboratory.path("figures");
+fn assert_all_plain(sandbox: &Sandbox, path: &Path) {
+    let page = sandbox.path("page.html");
+    let figures = sandbox.path("figures");
     let file = path.display();
     let report = format!("report -o {} --figures {} {file}", page.display(), figures.display());
     let resume = format!("resume {file}");
@@ -133,7 +133,7 @@ fn assert_all_plain(laboratory: &Laboratory, path: &Path) {
     let shows = COMMANDS.iter().map(|command| format!("{command} {file}"));
     let all = shows.chain(exports).chain([report, resume]);
     for command in all {
-        let Finished { stdout, stderr, .. } = laboratory.run(&command);
+        let Finished { stdout, stderr, .. } = sandbox.run(&command);
         // CSV lines end in CR LF (RFC 4180).
         assert_plain(&command, &stdout.replace("\r\n", "\n"));
         assert_plain(&command, &stderr);
@@ -152,37 +152,37 @@ fn assert_all_plain(laboratory: &Laboratory, path: &Path) {
 
 #[test]
 fn nothing_in_a_results_file_reaches_a_terminal_but_text() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     for real in REAL {
-        let path = laboratory.path("planted.jsonl");
+        let path = sandbox.path("planted.jsonl");
         fs::write(&path, planted(real, &WORDS)).expect("a file");
-        let shown = laboratory.run(&format!("show --json --strict {}", path.display())).expect(0);
+        let shown = sandbox.run(&format!("show --json --strict {}", path.display())).expect(0);
         let objects: Vec<Value> = serde_json::from_str(&shown.stdout).expect("an array");
         let names = objects.iter().filter_map(|object| object["case_id"].as_str());
         assert!(names.clone().count() >= 1, "what is planted is read");
         assert!(names.clone().all(|name| name.ends_with(HOSTILE)), "and says the same");
-        assert_all_plain(&laboratory, &path);
+        assert_all_plain(&sandbox, &path);
     }
 }
 
 /// The string takes the place of a word that must be from a list.
 #[test]
 fn lines_that_are_left_out_are_told_in_plain_text() {
-    let laboratory = Laboratory::open();
-    for word in ["workload", "mode", "touch", "set_aside", "what"] {
-        let path = laboratory.path("planted.jsonl");
+    let sandbox = Sandbox::open();
+    for word in ["workload", "mode", "touch", "excluded", "what"] {
+        let path = sandbox.path("planted.jsonl");
         let others: Vec<&str> = WORDS.into_iter().filter(|one| *one != word).collect();
         let text = planted(REAL[0], &others);
         fs::write(&path, text).expect("a file");
-        assert_all_plain(&laboratory, &path);
+        assert_all_plain(&sandbox, &path);
     }
 }
 
 /// The string is in the arguments and in file names.
 #[test]
 fn names_of_files_and_words_that_were_typed_are_told_in_plain_text() {
-    let laboratory = Laboratory::open();
-    let (plain, odd) = (HOSTILE.replace('\0', ""), laboratory.path("x"));
+    let sandbox = Sandbox::open();
+    let (plain, odd) = (HOSTILE.replace('\0', ""), sandbox.path("x"));
     let odd = format!("{}{}", odd.display(), plain.replace(['/', '\n'], ""));
     fs::write(&odd, REAL[0]).expect("a file");
     fs::write(format!("{odd}.toml"), "x = 1\n").expect("a file");
@@ -202,9 +202,9 @@ fn names_of_files_and_words_that_were_typed_are_told_in_plain_text() {
         &["show", &plain],
     ];
     for words in all {
-        let mut command = laboratory.command("");
+        let mut command = sandbox.command("");
         command.args(words);
-        let finished = laboratory.finish(command);
+        let finished = sandbox.finish(command);
         assert_plain(&format!("{words:?}"), &finished.stdout.replace("\r\n", "\n"));
         assert_plain(&format!("{words:?}"), &finished.stderr);
     }

@@ -11,10 +11,10 @@ use std::process::Command;
 use rustix::fs::{XattrFlags, setxattr};
 use rustix::process::geteuid;
 
-use crate::laboratory::{Finished, Laboratory};
-use crate::own::{SHARED, compile};
+use crate::caller_environment::give_to_user;
+use crate::custom::{SHARED, compile};
 use crate::results::{ResultsFile, lines, text};
-use crate::setting::lend;
+use crate::sandbox::{Finished, Sandbox};
 use crate::skip::skip;
 
 /// An unprivileged user.
@@ -25,7 +25,7 @@ const CAP_BPF: u32 = 39;
 
 /// The command as a file with capabilities, in a folder of `USER`.
 struct Granting {
-    laboratory: Laboratory,
+    sandbox: Sandbox,
     program: PathBuf,
 }
 
@@ -37,10 +37,10 @@ impl Granting {
             skip(what, "only root can make one");
             return None;
         }
-        let laboratory = Laboratory::open();
-        let program = lend(&laboratory, USER);
+        let sandbox = Sandbox::open();
+        let program = give_to_user(&sandbox, USER);
         let granted = grant(&program, &[CAP_BPF, CAP_PERFMON, CAP_SYSLOG]);
-        let granting = Self { laboratory, program };
+        let granting = Self { sandbox, program };
         let gives = granted.is_ok() && granting.gives();
         if !gives {
             skip(what, &format!("this file system has none: {granted:?}"));
@@ -58,7 +58,7 @@ impl Granting {
     fn run(&self, arguments: &str) -> Finished {
         let mut command = Command::new(&self.program);
         command.uid(USER).gid(USER);
-        self.laboratory.finish(self.laboratory.place(command, arguments))
+        self.sandbox.finish(self.sandbox.place(command, arguments))
     }
 
     fn measure(&self, arguments: &str) -> Finished {
@@ -67,7 +67,7 @@ impl Granting {
     }
 
     fn results(&self) -> PathBuf {
-        self.laboratory.path("data/results.jsonl")
+        self.sandbox.path("data/results.jsonl")
     }
 
     /// Returns what each process that ran code of the user has recorded.
@@ -76,7 +76,7 @@ impl Granting {
     }
 
     fn seen_at(&self) -> PathBuf {
-        self.laboratory.path("data/seen")
+        self.sandbox.path("data/seen")
     }
 }
 
@@ -95,7 +95,7 @@ fn half(bits: u64) -> u32 {
 
 /// Compiles `c` into `name`; `None` if there is no compiler.
 fn compiled(granting: &Granting, name: &str, c: &str, flags: &[&str]) -> Option<String> {
-    let [source, to] = [format!("{name}.c"), name.to_owned()].map(|n| granting.laboratory.path(&n));
+    let [source, to] = [format!("{name}.c"), name.to_owned()].map(|n| granting.sandbox.path(&n));
     let spy = SPY.replace("SEEN", &granting.seen_at().display().to_string());
     fs::write(&source, format!("{spy}\n{c}")).expect("a source");
     let made = compile(&source, &to, flags);
@@ -161,7 +161,7 @@ fn what_a_file_grants_reaches_no_library_and_no_program() {
     let Some(program) = compiled(&granting, "spy", main, &[]) else { return };
     granting.measure(&format!("-m exec:{program} -b 64 --total 640 --repetitions 1")).expect(4);
     assert_nothing_granted(&granting.seen(), 2 * 4);
-    granting.laboratory.assert_nothing_left();
+    granting.sandbox.assert_nothing_left();
 }
 
 /// Every worker drops the capabilities, not only one with code of the user: programs that it starts are found through
@@ -171,15 +171,15 @@ fn every_worker_is_without_what_the_file_grants() {
     let Some(granting) = Granting::open() else { return };
     let out = granting.results();
     let arguments =
-        format!("run -m pipe -b 64 --total 1000000GB --deadline 60 --out {}", out.display());
+        format!("run -m pipe -b 64 --total 1000000GB --timeout 60 --out {}", out.display());
     let mut command = Command::new(&granting.program);
     command.uid(USER).gid(USER);
-    let command = granting.laboratory.start(granting.laboratory.place(command, &arguments));
+    let command = granting.sandbox.start(granting.sandbox.place(command, &arguments));
     let parties = || {
         let below = crate::processes::descendants(command.id());
         (below.len() == 3).then_some(below)
     };
-    let below = crate::processes::wait_for("a run", crate::laboratory::HANG, parties);
+    let below = crate::processes::wait_for("a run", crate::sandbox::HANG, parties);
     for pid in below {
         let status = match fs::read_to_string(format!("/proc/{pid}/status")) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -200,7 +200,7 @@ fn an_instrument_has_what_the_file_grants() {
         return skip("an instrument by a file's capabilities", &why);
     }
     let arguments = "-m pipe -b 64 --total 64kB --repetitions 1 --instrument syscalls,profile,counters \
-                     --event cpu-clock --events task-clock";
+                     --profile-event cpu-clock --counter-events task-clock";
     granting.measure(arguments).expect(0);
     let rows = lines(&granting.results());
     for instrument in ["syscalls", "profile", "counters"] {

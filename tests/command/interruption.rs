@@ -6,21 +6,21 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::laboratory::{GRACE, Laboratory, NEVER_S, Started};
 use crate::processes::{descendants, signal, wait_for};
-use crate::results::{ResultsFile, number, runs_told};
+use crate::results::{ResultsFile, number, runs_recorded};
+use crate::sandbox::{GRACE, NEVER_S, Sandbox, Started};
 use crate::skip::skip;
 
 /// Three cases, and more runs than a test waits for.
 const LONG: &str = "-m pipe,tcp,shm-ring -b 64 --repetitions 1000";
 
 /// Starts the long command in its own process group, and waits until some runs are stored and another is in progress.
-fn under_way(laboratory: &Laboratory) -> Started {
-    let mut command = laboratory.measuring(LONG);
+fn under_way(sandbox: &Sandbox) -> Started {
+    let mut command = sandbox.measuring(LONG);
     command.process_group(0);
-    let command = laboratory.start(command);
-    let told = || (runs_told(&laboratory.results()) >= 4).then_some(());
-    wait_for("four runs", GRACE, told);
+    let command = sandbox.start(command);
+    let printed = || (runs_recorded(&sandbox.results()) >= 4).then_some(());
+    wait_for("four runs", GRACE, printed);
     wait_for("a run under way", GRACE, || {
         Some(()).filter(|()| descendants(command.id()).len() == 3)
     });
@@ -28,41 +28,41 @@ fn under_way(laboratory: &Laboratory) -> Started {
 }
 
 /// Checks that all results were kept and that the command died of `asked`, so that its parent sees the interruption.
-fn assert_kept(laboratory: &Laboratory, command: Started, asked: Signal) {
+fn assert_kept(sandbox: &Sandbox, command: Started, asked: Signal) {
     let finished = command.finish(GRACE);
     assert_eq!(finished.status.signal(), Some(asked.as_raw()), "{:?}", finished.status);
     assert!(finished.stderr.contains("interrupted"), "{}", finished.stderr);
-    let file = ResultsFile::read(&laboratory.results());
+    let file = ResultsFile::read(&sandbox.results());
     assert_eq!(file.footer["complete"], false);
     assert!(file.samples.len() >= 4);
     assert_eq!(number(&file.footer, "samples"), file.samples.len() as u64);
     assert!(file.failures.is_empty(), "{:?}", file.failures);
-    let shown = laboratory.run(&format!("show {}", laboratory.results().display())).expect(0);
+    let shown = sandbox.run(&format!("show {}", sandbox.results().display())).expect(0);
     assert!(shown.stdout.contains("shm-ring"), "{}", shown.stdout);
-    for told in [&finished.stdout, &shown.stdout] {
-        assert!(told.contains("Not finished: ") && told.contains(" of 1000. "), "{told}");
+    for printed in [&finished.stdout, &shown.stdout] {
+        assert!(printed.contains("Incomplete: ") && printed.contains(" of 1000; "), "{printed}");
     }
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
 }
 
 #[test]
 fn a_signal_that_asks_to_end_keeps_what_was_measured() {
     for asked in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let laboratory = Laboratory::open();
-        let command = under_way(&laboratory);
+        let sandbox = Sandbox::open();
+        let command = under_way(&sandbox);
         signal(command.id(), asked);
-        assert_kept(&laboratory, command, asked);
+        assert_kept(&sandbox, command, asked);
     }
 }
 
 /// A terminal sends Ctrl-C to the whole group: no peer must die of it and be reported as a failure.
 #[test]
 fn a_signal_to_the_whole_group_does_the_same() {
-    let laboratory = Laboratory::open();
-    let command = under_way(&laboratory);
+    let sandbox = Sandbox::open();
+    let command = under_way(&sandbox);
     let group = Pid::from_raw(i32::try_from(command.id()).expect("a number")).expect("a group");
     kill_process_group(group, Signal::INT).expect("the group is there");
-    assert_kept(&laboratory, command, Signal::INT);
+    assert_kept(&sandbox, command, Signal::INT);
 }
 
 /// If an interrupted program exits by itself, with any code, the shell continues its loop.
@@ -73,16 +73,16 @@ fn ctrl_c_ends_a_loop_of_the_shell() {
     }
     let program = env!("CARGO_BIN_EXE_ipcperf");
     for arguments in [
-        "as ipc-static 2proc",
-        "as pipesend 1000000000000 64",
+        "compat ipc-static 2proc",
+        "compat pipesend 1000000000000 64",
         "run -m pipe -b 64 --total 1000000GB",
     ] {
-        let laboratory = Laboratory::open();
+        let sandbox = Sandbox::open();
         let mut shell = Command::new("bash");
         shell
             .args(["-c", &format!("for i in 1 2 3; do echo turn $i; {program} {arguments}; done")]);
-        shell.process_group(0).current_dir(laboratory.path("data"));
-        let shell = laboratory.start(laboratory.place(shell, ""));
+        shell.process_group(0).current_dir(sandbox.path("data"));
+        let shell = sandbox.start(sandbox.place(shell, ""));
         // The child of the shell, its worker and two peers.
         wait_for("a run under way", GRACE, || (descendants(shell.id()).len() == 4).then_some(()));
         let group = Pid::from_raw(shell.id().cast_signed()).expect("a group");
@@ -94,18 +94,21 @@ fn ctrl_c_ends_a_loop_of_the_shell() {
             "{arguments}: {finished:?}"
         );
         assert_eq!(finished.stdout.matches("turn ").count(), 1, "{arguments}: {finished:?}");
-        laboratory.assert_nothing_left();
+        sandbox.assert_nothing_left();
     }
 }
 
 /// Signals ignored by `nohup` or for background jobs of a script stay ignored.
 #[test]
 fn a_signal_that_was_ignored_from_the_start_does_nothing() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let mut shell = Command::new("sh");
     let program = env!("CARGO_BIN_EXE_ipcperf");
-    shell.args(["-c", &format!("trap '' INT; exec {program} as ipc -B -n 300 -t 1048576 2proc")]);
-    let command = laboratory.start(laboratory.place(shell, ""));
+    shell.args([
+        "-c",
+        &format!("trap '' INT; exec {program} compat ipc -B -n 300 -t 1048576 2proc"),
+    ]);
+    let command = sandbox.start(sandbox.place(shell, ""));
     wait_for("a run under way", GRACE, || (descendants(command.id()).len() == 3).then_some(()));
     signal(command.id(), Signal::INT);
     let finished = command.finish(GRACE).expect(0);
@@ -114,22 +117,22 @@ fn a_signal_that_was_ignored_from_the_start_does_nothing() {
 
 #[test]
 fn two_signals_in_a_row_end_it_no_worse() {
-    let laboratory = Laboratory::open();
-    let command = under_way(&laboratory);
+    let sandbox = Sandbox::open();
+    let command = under_way(&sandbox);
     signal(command.id(), Signal::TERM);
     signal(command.id(), Signal::INT);
     // A shell must see Ctrl-C.
-    assert_kept(&laboratory, command, Signal::INT);
+    assert_kept(&sandbox, command, Signal::INT);
 }
 
 /// After SIGKILL, the file has no footer.
 #[test]
 fn what_a_killed_command_wrote_can_be_shown() {
-    let laboratory = Laboratory::open();
-    let command = under_way(&laboratory);
+    let sandbox = Sandbox::open();
+    let command = under_way(&sandbox);
     signal(command.id(), Signal::KILL);
     assert_eq!(command.finish(GRACE).status.code(), None);
-    let shown = laboratory.run(&format!("show {}", laboratory.results().display())).expect(0);
+    let shown = sandbox.run(&format!("show {}", sandbox.results().display())).expect(0);
     assert!(shown.stderr.contains("warning"), "{}", shown.stderr);
     assert!(shown.stderr.contains("no footer"), "{}", shown.stderr);
     assert!(shown.stdout.contains("pipe"), "{}", shown.stdout);
@@ -139,10 +142,10 @@ fn what_a_killed_command_wrote_can_be_shown() {
 #[test]
 fn a_killed_command_takes_its_processes_along() {
     for mode in ["1thread", "2thread", "2proc"] {
-        let laboratory = Laboratory::open();
+        let sandbox = Sandbox::open();
         let arguments =
-            format!("-m pipe -b 64 --total 1000000GB --mode {mode} --deadline {NEVER_S}");
-        let command = laboratory.begin(&arguments);
+            format!("-m pipe -b 64 --total 1000000GB --mode {mode} --timeout {NEVER_S}");
+        let command = sandbox.begin(&arguments);
         let processes = if mode == "2proc" { 3 } else { 1 };
         wait_for("a run under way", GRACE, || {
             Some(()).filter(|()| descendants(command.id()).len() == processes)
@@ -150,6 +153,6 @@ fn a_killed_command_takes_its_processes_along() {
         std::thread::sleep(Duration::from_millis(50));
         signal(command.id(), Signal::KILL);
         assert_eq!(command.finish(GRACE).status.code(), None);
-        laboratory.assert_nothing_left();
+        sandbox.assert_nothing_left();
     }
 }

@@ -15,8 +15,8 @@ use rand_chacha::ChaCha8Rng;
 use rustix::process::{Signal, geteuid};
 use serde_json::{Value, json};
 
-use crate::laboratory::{HANG, Laboratory, Started};
 use crate::processes::{descendants, signal, wait_for};
+use crate::sandbox::{HANG, Sandbox, Started};
 use crate::skip::skip;
 
 /// Default seed for the moments.
@@ -28,7 +28,7 @@ const LASTING: [&str; 6] =
 const NEXT: &str = "-m pipe -b 64 --total 6400 --repetitions 1";
 
 fn endless(mechanism: &str) -> String {
-    format!("-m {mechanism} -b 64 --total 1000000GB --deadline 600 --repetitions 1")
+    format!("-m {mechanism} -b 64 --total 1000000GB --timeout 600 --repetitions 1")
 }
 
 /// Kills the command and all its descendants, so that none can clean up after the others.
@@ -53,48 +53,48 @@ fn is_running(pid: u32) -> bool {
 }
 
 /// Starts endless runs of `mechanism` and kills all processes once names exist.
-fn leave_names(laboratory: &Laboratory, mechanism: &str) {
-    let command = laboratory.begin(&endless(mechanism));
+fn leave_names(sandbox: &Sandbox, mechanism: &str) {
+    let command = sandbox.begin(&endless(mechanism));
     wait_for("all processes", HANG, || (descendants(command.id()).len() == 3).then_some(()));
-    wait_for("names", HANG, || (!laboratory.names_left().is_empty()).then_some(()));
+    wait_for("names", HANG, || (!sandbox.names_left().is_empty()).then_some(()));
     kill_together(command);
 }
 
-fn leftovers(laboratory: &Laboratory, arguments: &str) -> Vec<Value> {
-    let told = laboratory.run(arguments).expect(0);
-    let told: Value = serde_json::from_str(&told.stdout).expect("one object");
-    told["leftovers"].as_array().expect("an array").clone()
+fn leftovers(sandbox: &Sandbox, arguments: &str) -> Vec<Value> {
+    let printed = sandbox.run(arguments).expect(0);
+    let printed: Value = serde_json::from_str(&printed.stdout).expect("one object");
+    printed["leftovers"].as_array().expect("an array").clone()
 }
 
 #[test]
 fn what_was_killed_together_is_shown_and_removed_when_asked() {
     // One mechanism per kind of name.
     for mechanism in ["sysv-mq", "file-ref", "iceoryx2-pubsub"] {
-        let laboratory = Laboratory::open();
-        leave_names(&laboratory, mechanism);
-        let shown = leftovers(&laboratory, "doctor --json");
+        let sandbox = Sandbox::open();
+        leave_names(&sandbox, mechanism);
+        let shown = leftovers(&sandbox, "doctor --json");
         assert!(!shown.is_empty(), "{mechanism}: nothing is shown");
-        assert!(shown.iter().all(|one| one["fate"] == "found" && one["command_pid"].is_u64()));
-        assert!(!laboratory.names_left().is_empty(), "{mechanism}: looking removed names");
-        let page = laboratory.run("doctor --clean").expect(0).stdout;
+        assert!(shown.iter().all(|one| one["state"] == "found" && one["command_pid"].is_u64()));
+        assert!(!sandbox.names_left().is_empty(), "{mechanism}: looking removed names");
+        let page = sandbox.run("doctor --clean").expect(0).stdout;
         for one in &shown {
             let name = one["name"].as_str().expect("a name");
             // The table may break a long name, but not its beginning.
             let begin: String = name.chars().take(8).collect();
             assert!(page.contains(&begin) && page.contains("removed"), "{name} is not in {page}");
         }
-        laboratory.assert_nothing_left();
-        assert_eq!(leftovers(&laboratory, "doctor --json"), Vec::<Value>::new());
+        sandbox.assert_nothing_left();
+        assert_eq!(leftovers(&sandbox, "doctor --json"), Vec::<Value>::new());
     }
 }
 
 #[test]
 fn what_was_killed_together_is_removed_by_the_next_start() {
     for mechanism in LASTING {
-        let laboratory = Laboratory::open();
-        leave_names(&laboratory, mechanism);
-        laboratory.finish(laboratory.measuring(NEXT)).expect(0);
-        laboratory.assert_nothing_left();
+        let sandbox = Sandbox::open();
+        leave_names(&sandbox, mechanism);
+        sandbox.finish(sandbox.measuring(NEXT)).expect(0);
+        sandbox.assert_nothing_left();
     }
 }
 
@@ -111,40 +111,40 @@ fn whatever_moment_they_are_killed_at_the_next_start_leaves_nothing() {
         [&LASTING[..], &["fifo", "unix-stream-named", "posix-mq", "sysv-shm", "grpc"]].concat();
     for kill in 0..kills {
         let mechanism = named.choose(&mut random).expect("mechanisms");
-        let laboratory = Laboratory::open();
-        let runs = format!("-m {mechanism} -b 64 --total 6400 --repetitions 1000 --deadline 600");
-        let command = laboratory.begin(&runs);
+        let sandbox = Sandbox::open();
+        let runs = format!("-m {mechanism} -b 64 --total 6400 --repetitions 1000 --timeout 600");
+        let command = sandbox.begin(&runs);
         std::thread::sleep(Duration::from_micros(random.random_range(0..60_000)));
         kill_together(command);
-        laboratory.finish(laboratory.measuring(NEXT)).expect(0);
+        sandbox.finish(sandbox.measuring(NEXT)).expect(0);
         println!("kill {kill} of seed {seed}: {mechanism}");
-        laboratory.assert_nothing_left();
+        sandbox.assert_nothing_left();
     }
 }
 
 /// Neither the next start nor an explicit request removes its names, and its worker continues.
 #[test]
 fn a_command_that_lives_is_not_swept() {
-    let laboratory = Laboratory::open();
-    let command = laboratory.begin(&endless("sysv-mq"));
+    let sandbox = Sandbox::open();
+    let command = sandbox.begin(&endless("sysv-mq"));
     wait_for("all processes", HANG, || (descendants(command.id()).len() == 3).then_some(()));
     let names =
-        wait_for("names", HANG, || Some(laboratory.names_left()).filter(|all| !all.is_empty()));
-    assert_eq!(leftovers(&laboratory, "doctor --clean --json"), Vec::<Value>::new());
-    let mut next = laboratory.command("run --out");
-    next.arg(laboratory.path("next.jsonl")).args(NEXT.split_whitespace());
-    laboratory.finish(next).expect(0);
-    assert_eq!(laboratory.names_left(), names);
+        wait_for("names", HANG, || Some(sandbox.names_left()).filter(|all| !all.is_empty()));
+    assert_eq!(leftovers(&sandbox, "doctor --clean --json"), Vec::<Value>::new());
+    let mut next = sandbox.command("run --out");
+    next.arg(sandbox.path("next.jsonl")).args(NEXT.split_whitespace());
+    sandbox.finish(next).expect(0);
+    assert_eq!(sandbox.names_left(), names);
     assert_eq!(descendants(command.id()).len(), 3);
     // Only the worker still locks the journal, while it removes its names.
     signal(command.id(), Signal::KILL);
     command.finish(HANG);
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
 }
 
 /// Writes the journal of a dead command, with `lines` after the owner's line.
-fn write_journal(laboratory: &Laboratory, lines: &[Value]) -> PathBuf {
-    let folder = laboratory.journals();
+fn write_journal(sandbox: &Sandbox, lines: &[Value]) -> PathBuf {
+    let folder = sandbox.journals();
     fs::create_dir_all(&folder).expect("a folder");
     let owner = json!({"pid": 4_000_000, "started_ticks": 1, "began": "2026-01-01T00:00:00Z",
         "pid_namespace": null, "ipc_namespace": link("ipc"), "host": null, "boot": boot()});
@@ -173,10 +173,10 @@ fn victim(path: &Path) -> &Path {
 /// Names are derived from the tokens in a journal: a path chosen by someone else has no effect.
 #[test]
 fn a_journal_with_other_names_removes_nothing() {
-    let laboratory = Laboratory::open();
-    let token = RunToken::draw().expect("a token");
-    let folder = laboratory.path("folder");
-    let (target, linked) = (laboratory.path("target"), laboratory.path("linked"));
+    let sandbox = Sandbox::open();
+    let token = RunToken::random().expect("a token");
+    let folder = sandbox.path("folder");
+    let (target, linked) = (sandbox.path("target"), sandbox.path("linked"));
     for path in [&folder, &target] {
         victim(path);
     }
@@ -192,8 +192,8 @@ fn a_journal_with_other_names_removes_nothing() {
         json!({"folder": path(&folder), "remove": "everything"}),
         json!([1, 2, 3]),
     ];
-    let journal = write_journal(&laboratory, &lines);
-    assert_eq!(leftovers(&laboratory, "doctor --clean --json"), Vec::<Value>::new());
+    let journal = write_journal(&sandbox, &lines);
+    assert_eq!(leftovers(&sandbox, "doctor --clean --json"), Vec::<Value>::new());
     assert!(folder.join("precious").exists() && target.join("precious").exists());
     assert!(own.symlink_metadata().is_ok(), "the link was removed");
     assert!(!journal.exists(), "a journal without names stays");
@@ -202,15 +202,15 @@ fn a_journal_with_other_names_removes_nothing() {
 /// Control: names that are derived from the token of a journal are removed.
 #[test]
 fn a_journal_with_names_of_its_own_removes_them() {
-    let laboratory = Laboratory::open();
-    let token = RunToken::draw().expect("a token");
-    let folder = laboratory.path("data").join(format!("ipcperf-run-{token}"));
+    let sandbox = Sandbox::open();
+    let token = RunToken::random().expect("a token");
+    let folder = sandbox.path("data").join(format!("ipcperf-run-{token}"));
     victim(&folder);
-    let places = json!([laboratory.path("data").to_str().expect("a plain path")]);
-    write_journal(&laboratory, &[json!({"token": token, "places": places, "began_s": 0})]);
-    let removed = leftovers(&laboratory, "doctor --clean --json");
+    let places = json!([sandbox.path("data").to_str().expect("a plain path")]);
+    write_journal(&sandbox, &[json!({"token": token, "places": places, "began_s": 0})]);
+    let removed = leftovers(&sandbox, "doctor --clean --json");
     assert_eq!(removed.len(), 1);
-    assert_eq!(removed[0]["fate"], "removed");
+    assert_eq!(removed[0]["state"], "removed");
     assert!(!folder.exists());
 }
 
@@ -219,9 +219,9 @@ fn what_belongs_to_another_user_stays_whatever_a_journal_says() {
     if !geteuid().is_root() {
         return skip("another user's names in a journal", "only root can make them");
     }
-    let laboratory = Laboratory::open();
-    let token = RunToken::draw().expect("a token");
-    let folder = laboratory.path("data").join(format!("ipcperf-run-{token}"));
+    let sandbox = Sandbox::open();
+    let token = RunToken::random().expect("a token");
+    let folder = sandbox.path("data").join(format!("ipcperf-run-{token}"));
     let memory = PathBuf::from(format!("/dev/shm/ipcperf-run-{token}-memory"));
     fs::write(&memory, "").expect("shared memory");
     for path in [victim(&folder), &memory] {
@@ -231,10 +231,10 @@ fn what_belongs_to_another_user_stays_whatever_a_journal_says() {
     let key = token.system_v_keys().next().expect("a key");
     // SAFETY: all arguments of the call are numbers.
     let queue = unsafe { libc::msgget(key, libc::IPC_CREAT | libc::IPC_EXCL | 0o600) };
-    let places = json!([laboratory.path("data").to_str().expect("a plain path")]);
+    let places = json!([sandbox.path("data").to_str().expect("a plain path")]);
     let later = i64::MAX;
-    write_journal(&laboratory, &[json!({"token": token, "places": places, "began_s": later})]);
-    let removed = leftovers(&laboratory, "doctor --clean --json");
+    write_journal(&sandbox, &[json!({"token": token, "places": places, "began_s": later})]);
+    let removed = leftovers(&sandbox, "doctor --clean --json");
     let stayed = [folder.join("precious").exists(), memory.exists()];
     fs::remove_file(&memory).expect("shared memory");
     // SAFETY: as above; the pointer may be null when a queue is removed.
@@ -247,10 +247,10 @@ fn what_belongs_to_another_user_stays_whatever_a_journal_says() {
 /// If the journal cannot be written, one line says so and everything is measured.
 #[test]
 fn where_no_journal_can_be_written_all_is_measured_and_one_line_says_so() {
-    let laboratory = Laboratory::open();
-    let mut command = laboratory.measuring(NEXT);
+    let sandbox = Sandbox::open();
+    let mut command = sandbox.measuring(NEXT);
     command.env("XDG_STATE_HOME", "/sys/kernel").env("TMPDIR", "/sys/kernel").env("HOME", "");
-    let done = laboratory.finish(command).expect(0);
+    let done = sandbox.finish(command).expect(0);
     let lines: Vec<&str> = done.stderr.lines().filter(|line| line.contains("journal")).collect();
     assert_eq!(lines.len(), 1, "{}", done.stderr);
     assert!(lines[0].contains("XDG_STATE_HOME"), "{}", lines[0]);
@@ -260,11 +260,11 @@ fn where_no_journal_can_be_written_all_is_measured_and_one_line_says_so() {
 /// ID.
 #[test]
 fn without_a_home_the_journal_is_in_a_private_folder_among_temporary_files() {
-    let laboratory = Laboratory::open();
-    let mut command = laboratory.measuring(&endless("pipe"));
+    let sandbox = Sandbox::open();
+    let mut command = sandbox.measuring(&endless("pipe"));
     command.env_remove("XDG_STATE_HOME").env("HOME", "");
-    let command = laboratory.start(command);
-    let folder = laboratory.path("tmp").join(format!("ipcperf-{}", geteuid().as_raw()));
+    let command = sandbox.start(command);
+    let folder = sandbox.path("tmp").join(format!("ipcperf-{}", geteuid().as_raw()));
     let journal = || fs::read_dir(&folder).ok()?.flatten().next();
     let journal = wait_for("journal", HANG, journal);
     let mode = |path: &Path| fs::metadata(path).expect("it is there").mode() & 0o777;
@@ -278,13 +278,13 @@ fn a_folder_for_journals_that_is_another_users_is_not_used() {
     if !geteuid().is_root() {
         return skip("another user's folder for journals", "only root can make it");
     }
-    let laboratory = Laboratory::open();
-    let folder = laboratory.path("tmp/ipcperf-0");
+    let sandbox = Sandbox::open();
+    let folder = sandbox.path("tmp/ipcperf-0");
     fs::create_dir(&folder).expect("a folder");
     chown(&folder, Some(1000), Some(1000)).expect("a gift");
-    let mut command = laboratory.measuring(NEXT);
+    let mut command = sandbox.measuring(NEXT);
     command.env_remove("XDG_STATE_HOME").env("HOME", "");
-    let done = laboratory.finish(command).expect(0);
+    let done = sandbox.finish(command).expect(0);
     assert!(done.stderr.contains("not a folder of this user"), "{}", done.stderr);
     assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 0);
 }
@@ -292,13 +292,13 @@ fn a_folder_for_journals_that_is_another_users_is_not_used() {
 /// A command that ends normally leaves no journal.
 #[test]
 fn a_command_that_ends_removes_its_journal() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     for arguments in
         [NEXT.to_owned(), "-m sysv-mq,fifo -b 64 --total 6400 --repetitions 2".to_owned()]
     {
-        let mut command: Command = laboratory.measuring(&arguments);
+        let mut command: Command = sandbox.measuring(&arguments);
         command.env_remove("IPCPERF_KEEP_JOURNALS");
-        laboratory.finish(command).expect(0);
-        assert_eq!(fs::read_dir(laboratory.journals()).expect("a folder").count(), 0);
+        sandbox.finish(command).expect(0);
+        assert_eq!(fs::read_dir(sandbox.journals()).expect("a folder").count(), 0);
     }
 }

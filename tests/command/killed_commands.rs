@@ -10,9 +10,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
-use crate::laboratory::{Finished, HANG, Laboratory};
+use crate::complete_file::{assert_whole, order};
 use crate::processes::signal;
-use crate::whole::{assert_whole, order};
+use crate::sandbox::{Finished, HANG, Sandbox};
 
 /// Default seed for the moments.
 const SEED: u64 = 20_261_120;
@@ -56,35 +56,35 @@ fn from_environment(name: &str, default: u64) -> u64 {
 
 /// Runs all of `matrix` and records its duration and order.
 fn reference(matrix: &str) -> Reference {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     // A machine may stall for seconds; a command that never ends still ends the test.
-    let arguments = format!("run {matrix} --seed 7 --deadline 600");
+    let arguments = format!("run {matrix} --seed 7 --timeout 600");
     let start = Instant::now();
-    let out = laboratory.results();
+    let out = sandbox.results();
     let run = format!("{arguments} --out {}", out.display());
-    laboratory.finish(laboratory.detecting_noise(&run)).expect(0);
+    sandbox.finish(sandbox.detecting_noise(&run)).expect(0);
     let takes = start.elapsed();
     assert_whole(&out);
     Reference { arguments, takes, order: order(&out) }
 }
 
 fn kill_and_resume(reference: &Reference, random: &mut ChaCha8Rng) {
-    let laboratory = Laboratory::open();
-    let out = laboratory.results();
+    let sandbox = Sandbox::open();
+    let out = sandbox.results();
     let started = format!("{} --out {}", reference.arguments, out.display());
-    kill(&laboratory, &started, moment(reference, random));
-    if !can_be_shown(&laboratory) {
+    kill(&sandbox, &started, moment(reference, random));
+    if !can_be_shown(&sandbox) {
         return;
     }
     let resume = format!("resume {}", out.display());
     if random.random_bool(0.3) {
-        kill(&laboratory, &resume, moment(reference, random));
-        assert!(can_be_shown(&laboratory), "resume lost the header");
+        kill(&sandbox, &resume, moment(reference, random));
+        assert!(can_be_shown(&sandbox), "resume lost the header");
     }
-    laboratory.finish(laboratory.detecting_noise(&resume)).expect(0);
+    sandbox.finish(sandbox.detecting_noise(&resume)).expect(0);
     assert_whole(&out);
     assert_eq!(order(&out), reference.order);
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
 }
 
 /// Returns a moment between the start and shortly after the end.
@@ -94,25 +94,25 @@ fn moment(reference: &Reference, random: &mut ChaCha8Rng) -> Duration {
 }
 
 /// Starts the command and kills it after `moment`.
-fn kill(laboratory: &Laboratory, arguments: &str, moment: Duration) {
-    let command = laboratory.start(laboratory.detecting_noise(arguments));
+fn kill(sandbox: &Sandbox, arguments: &str, moment: Duration) {
+    let command = sandbox.start(sandbox.detecting_noise(arguments));
     std::thread::sleep(moment);
     signal(command.id(), Signal::KILL);
     command.finish(HANG);
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
 }
 
 /// Whether the file can be shown. If not, it has no header yet, and both `show` and `resume` say so in one line.
-fn can_be_shown(laboratory: &Laboratory) -> bool {
-    let path = laboratory.results();
-    let shown = laboratory.run(&format!("show {}", path.display()));
+fn can_be_shown(sandbox: &Sandbox) -> bool {
+    let path = sandbox.results();
+    let shown = sandbox.run(&format!("show {}", path.display()));
     if shown.status.code() == Some(0) {
         return true;
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(!written.contains('\n'), "a header, yet: {}", shown.stderr);
     let resume = format!("resume {}", path.display());
-    let resumed = laboratory.finish(laboratory.detecting_noise(&resume));
+    let resumed = sandbox.finish(sandbox.detecting_noise(&resume));
     for refused in [shown, resumed] {
         assert_refused(refused);
     }

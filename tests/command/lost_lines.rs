@@ -5,27 +5,27 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::laboratory::Laboratory;
+use crate::complete_file::assert_whole;
 use crate::results::{ResultsFile, lines, number, text};
-use crate::whole::assert_whole;
+use crate::sandbox::Sandbox;
 
 /// A complete file of twelve runs, each observed by an instrument.
 struct Measured {
-    laboratory: Laboratory,
+    sandbox: Sandbox,
     lines: Vec<String>,
     shown: String,
 }
 
 impl Measured {
     fn new() -> Self {
-        let laboratory = Laboratory::open();
+        let sandbox = Sandbox::open();
         let arguments =
             "-m null,pipe,unix-stream -b 64 --total 6400 --repetitions 3 --instrument rusage";
-        laboratory.finish(laboratory.measuring(arguments)).expect(0);
-        let text = fs::read_to_string(laboratory.results()).expect("results");
+        sandbox.finish(sandbox.measuring(arguments)).expect(0);
+        let text = fs::read_to_string(sandbox.results()).expect("results");
         let lines = text.lines().map(str::to_owned).collect();
-        let shown = show(&laboratory).0;
-        Self { laboratory, lines, shown }
+        let shown = show(&sandbox).0;
+        Self { sandbox, lines, shown }
     }
 
     /// Returns the indices of lines that are samples.
@@ -36,7 +36,7 @@ impl Measured {
 
     fn write(&self, lines: &[String]) {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        fs::write(self.laboratory.results(), text).expect("a file");
+        fs::write(self.sandbox.results(), text).expect("a file");
     }
 
     fn write_without(&self, left_out: &[usize]) {
@@ -46,21 +46,21 @@ impl Measured {
 
     /// Checks that the file shows the same as the measured one, with a warning that contains `words`.
     fn shows_the_same(&self, words: &str) {
-        let (shown, told) = show(&self.laboratory);
+        let (shown, printed) = show(&self.sandbox);
         assert_eq!(shown, self.shown);
-        assert!(told.contains(words), "no `{words}`: {told}");
+        assert!(printed.contains(words), "no `{words}`: {printed}");
     }
 
     fn resume(&self) -> String {
-        let command = format!("resume {}", self.laboratory.results().display());
-        self.laboratory.run(&command).expect(0).stderr
+        let command = format!("resume {}", self.sandbox.results().display());
+        self.sandbox.run(&command).expect(0).stderr
     }
 }
 
 /// Returns the objects that `show` prints, and its warnings.
-fn show(laboratory: &Laboratory) -> (String, String) {
-    let command = format!("show --json {}", laboratory.results().display());
-    let shown = laboratory.run(&command).expect(0);
+fn show(sandbox: &Sandbox) -> (String, String) {
+    let command = format!("show --json {}", sandbox.results().display());
+    let shown = sandbox.run(&command).expect(0);
     (shown.stdout, shown.stderr)
 }
 
@@ -68,16 +68,16 @@ fn show(laboratory: &Laboratory) -> (String, String) {
 fn lines_are_numbered_from_one_and_go_on_so() {
     let measured = Measured::new();
     let numbers = || -> Vec<u64> {
-        lines(&measured.laboratory.results())[1..].iter().map(|line| number(line, "seq")).collect()
+        lines(&measured.sandbox.results())[1..].iter().map(|line| number(line, "seq")).collect()
     };
     let all: Vec<u64> = (1..measured.lines.len() as u64).collect();
     assert_eq!(numbers(), all);
     measured.write(&measured.lines[..measured.samples()[2]]);
     measured.resume();
     assert_eq!(numbers(), all);
-    let footer = ResultsFile::read(&measured.laboratory.results()).footer;
+    let footer = ResultsFile::read(&measured.sandbox.results()).footer;
     let count = |kind: &str| {
-        let of = lines(&measured.laboratory.results());
+        let of = lines(&measured.sandbox.results());
         of.iter().filter(|line| line["kind"] == kind).count() as u64
     };
     for (key, kind) in
@@ -85,7 +85,7 @@ fn lines_are_numbered_from_one_and_go_on_so() {
     {
         assert_eq!(number(&footer, key), count(kind), "{footer}");
     }
-    assert_eq!(show(&measured.laboratory).1, "");
+    assert_eq!(show(&measured.sandbox).1, "");
 }
 
 #[test]
@@ -97,26 +97,29 @@ fn lost_lines_are_told_and_their_runs_are_made_again() {
     let left_out: Vec<usize> = (first..samples[6]).chain([samples[8] + 1]).collect();
     measured.write_without(&left_out);
     let lost = left_out.len();
-    let told = show(&measured.laboratory).1;
+    let printed = show(&measured.sandbox).1;
     let from = format!(
         "{lost} lines are missing (numbers {first} to {}, {})",
         samples[6] - 1,
         samples[8] + 1
     );
-    assert!(told.contains(&from), "no `{from}`: {told}");
-    assert!(told.contains("2 runs have no line, of 12 ("), "{told}");
+    assert!(printed.contains(&from), "no `{from}`: {printed}");
+    assert!(printed.contains("2 runs have no line, of 12 planned ("), "{printed}");
     let resumed = measured.resume();
     assert!(resumed.contains("are missing"), "{resumed}");
-    let file = ResultsFile::read(&measured.laboratory.results());
+    let file = ResultsFile::read(&measured.sandbox.results());
     let runs: BTreeSet<(u64, &str)> =
         file.samples.iter().map(|one| (number(one, "block"), text(one, "case_id"))).collect();
     assert_eq!((file.samples.len(), runs.len()), (12, 12));
     assert_eq!(number(&file.footer, "lost_lines"), lost as u64);
-    let again = show(&measured.laboratory).1;
-    assert!(again.contains("were lost") && again.contains("before it was resumed"), "{again}");
-    let whole = fs::read(measured.laboratory.results()).expect("a file");
+    let again = show(&measured.sandbox).1;
+    assert!(
+        again.contains("were lost") && again.contains("before the measurement was resumed"),
+        "{again}"
+    );
+    let whole = fs::read(measured.sandbox.results()).expect("a file");
     measured.resume();
-    assert_eq!(fs::read(measured.laboratory.results()).expect("a file"), whole, "nothing is due");
+    assert_eq!(fs::read(measured.sandbox.results()).expect("a file"), whole, "nothing is due");
 }
 
 /// Observations of a run whose own line is lost are dropped, and never assigned to the run that replaces it.
@@ -124,14 +127,14 @@ fn lost_lines_are_told_and_their_runs_are_made_again() {
 fn what_was_seen_of_a_lost_run_is_not_that_of_the_next() {
     let measured = Measured::new();
     measured.write_without(&[measured.samples()[5]]);
-    let told = show(&measured.laboratory).1;
-    assert!(told.contains("1 line is missing (number "), "{told}");
-    assert!(told.contains("observations of runs without a line were left out"), "{told}");
+    let printed = show(&measured.sandbox).1;
+    assert!(printed.contains("1 line is missing (number "), "{printed}");
+    assert!(printed.contains("observations of runs without a line were ignored"), "{printed}");
     measured.resume();
-    let (objects, told) = show(&measured.laboratory);
+    let (objects, printed) = show(&measured.sandbox);
     let objects: Vec<Value> = serde_json::from_str(&objects).expect("an array");
     assert_eq!(objects.len(), 3);
-    assert!(told.contains("observations of runs without a line were left out"), "{told}");
+    assert!(printed.contains("observations of runs without a line were ignored"), "{printed}");
 }
 
 #[test]
@@ -148,9 +151,9 @@ fn a_file_that_stands_behind_itself_is_read_as_one() {
     measured.write(&[all.as_slice(), &all[..9]].concat());
     measured.shows_the_same("9 duplicated lines were ignored");
     // No run is due, and none is made.
-    let before = fs::read(measured.laboratory.results()).expect("a file");
+    let before = fs::read(measured.sandbox.results()).expect("a file");
     assert!(measured.resume().contains("9 duplicated lines were ignored"));
-    assert_eq!(fs::read(measured.laboratory.results()).expect("a file"), before);
+    assert_eq!(fs::read(measured.sandbox.results()).expect("a file"), before);
 }
 
 #[test]
@@ -180,7 +183,7 @@ fn without_numbers_runs_are_told_apart_by_their_names() {
     };
     let old: Vec<String> = measured.lines.iter().map(unnumbered).collect();
     measured.write(&old);
-    assert_eq!(show(&measured.laboratory), (measured.shown.clone(), String::new()));
+    assert_eq!(show(&measured.sandbox), (measured.shown.clone(), String::new()));
     measured.write(&[old.as_slice(), &old].concat());
     measured.shows_the_same(&format!("{} duplicated lines were ignored", old.len()));
     let without: Vec<String> = (0..old.len())
@@ -188,13 +191,13 @@ fn without_numbers_runs_are_told_apart_by_their_names() {
         .map(|at| old[at].clone())
         .collect();
     measured.write(&without);
-    let told = show(&measured.laboratory).1;
-    assert!(told.contains("the footer counts 12 samples"), "{told}");
-    assert!(told.contains("1 run has no line, of 12 ("), "{told}");
+    let printed = show(&measured.sandbox).1;
+    assert!(printed.contains("the footer counts 12 samples"), "{printed}");
+    assert!(printed.contains("1 run has no line, of 12 planned ("), "{printed}");
     // The file is resumed, and the new lines are numbered.
     measured.resume();
-    assert_eq!(ResultsFile::read(&measured.laboratory.results()).samples.len(), 12);
-    assert!(!show(&measured.laboratory).1.contains("no line, of"));
+    assert_eq!(ResultsFile::read(&measured.sandbox.results()).samples.len(), 12);
+    assert!(!show(&measured.sandbox).1.contains("no line, of"));
 }
 
 #[test]
@@ -204,11 +207,11 @@ fn runs_of_cases_that_are_not_in_the_plan_are_told() {
     let mut lines = measured.lines.clone();
     lines[at] = lines[at].replacen("\"case_id\":\"", "\"case_id\":\"odd ", 1);
     measured.write(&lines);
-    let told = show(&measured.laboratory).1;
+    let printed = show(&measured.sandbox).1;
     assert!(
-        told.contains("1 run is of a case that the plan does not have")
-            || told.contains("1 run is of cases that the plan does not have, such as `odd "),
-        "{told}"
+        printed.contains("1 run is of a case that the plan does not contain")
+            || printed.contains("1 run is of cases that the plan does not contain, such as `odd "),
+        "{printed}"
     );
 }
 
@@ -238,22 +241,23 @@ fn failed_runs_are_made_again_where_they_may_go_well_or_where_it_is_asked_for() 
         .map(|at| all[at].clone())
         .collect();
     measured.write(&without);
-    let results = measured.laboratory.results();
+    let results = measured.sandbox.results();
     let file = || ResultsFile::read(&results);
     let resume = |flag: &str, code: i32| {
-        measured.laboratory.run(&format!("resume {flag} {}", results.display())).expect(code)
+        measured.sandbox.run(&format!("resume {flag} {}", results.display())).expect(code)
     };
-    let told = resume("", 4).stderr;
-    let failed = |told: &str| told.lines().filter(|line| line.starts_with("failed: ")).count();
-    assert_eq!(failed(&told), 1, "{told}");
+    let printed = resume("", 4).stderr;
+    let failed =
+        |printed: &str| printed.lines().filter(|line| line.starts_with("failed: ")).count();
+    assert_eq!(failed(&printed), 1, "{printed}");
     assert_eq!((file().samples.len(), file().failures.len()), (11, 2));
     assert_eq!(number(&file().samples[10], "attempt"), 2);
     assert_eq!(file().footer["complete"], true);
     let whole = fs::read(&results).expect("a file");
     resume("", 4);
     assert_eq!(fs::read(&results).expect("a file"), whole, "nothing is due");
-    let told = resume("--retry-failed", 0).stderr;
-    assert_eq!(failed(&told), 0, "{told}");
+    let printed = resume("--retry-failed", 0).stderr;
+    assert_eq!(failed(&printed), 0, "{printed}");
     let last = file();
     assert_eq!((last.samples.len(), last.failures.len()), (12, 2), "what failed stays in the file");
     assert_eq!((number(&last.footer, "failures"), number(&last.samples[11], "attempt")), (2, 2));
@@ -264,7 +268,7 @@ fn failed_runs_are_made_again_where_they_may_go_well_or_where_it_is_asked_for() 
         .map(|run| text(run, "run_id").to_owned())
         .collect();
     assert_eq!(names.len(), 14, "each run has a name of its own");
-    let shown = measured.laboratory.run(&format!("show {}", results.display())).expect(0);
+    let shown = measured.sandbox.run(&format!("show {}", results.display())).expect(0);
     assert_eq!(failed(&shown.stdout), 0, "{}", shown.stdout);
 }
 
@@ -282,15 +286,15 @@ fn a_file_with_a_failure_that_may_go_well_is_not_finished() {
     all[at] = line;
     all.retain(|line| !line.contains("\"kind\":\"observation\""));
     measured.write(&all);
-    let command = format!("show {}", measured.laboratory.results().display());
-    measured.laboratory.run(&command).expect(0);
+    let command = format!("show {}", measured.sandbox.results().display());
+    measured.sandbox.run(&command).expect(0);
     measured.resume();
-    assert_eq!(ResultsFile::read(&measured.laboratory.results()).samples.len(), 12);
+    assert_eq!(ResultsFile::read(&measured.sandbox.results()).samples.len(), 12);
 }
 
 #[test]
 fn a_file_that_lost_nothing_is_whole() {
     let measured = Measured::new();
-    assert_eq!(show(&measured.laboratory).1, "");
-    assert_whole(&measured.laboratory.results());
+    assert_eq!(show(&measured.sandbox).1, "");
+    assert_whole(&measured.sandbox.results());
 }

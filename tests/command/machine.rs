@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::laboratory::Laboratory;
 use crate::results::{ResultsFile, text};
+use crate::sandbox::Sandbox;
 
 /// A file from before most keys of the environment existed.
 const OLD: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/command/files/before-more-environment.jsonl");
 
-fn machine(laboratory: &Laboratory) -> Value {
-    let told = laboratory.run("machine --json").expect(0);
-    assert_eq!(told.stderr, "");
-    serde_json::from_str(&told.stdout).expect("one object")
+fn machine(sandbox: &Sandbox) -> Value {
+    let printed = sandbox.run("machine --json").expect(0);
+    assert_eq!(printed.stderr, "");
+    serde_json::from_str(&printed.stdout).expect("one object")
 }
 
 fn environment(object: &Value) -> &Map<String, Value> {
@@ -24,7 +24,7 @@ fn environment(object: &Value) -> &Map<String, Value> {
 
 #[test]
 fn the_machine_is_told_with_environment_limits_and_warnings() {
-    let object = machine(&Laboratory::open());
+    let object = machine(&Sandbox::open());
     let keys: Vec<&str> =
         object.as_object().expect("an object").keys().map(String::as_str).collect();
     for key in ["environment", "limits", "warnings"] {
@@ -35,7 +35,7 @@ fn the_machine_is_told_with_environment_limits_and_warnings() {
 
 #[test]
 fn there_are_sixty_facts_and_most_are_known() {
-    let object = machine(&Laboratory::open());
+    let object = machine(&Sandbox::open());
     let environment = environment(&object);
     assert!(environment.len() >= 60, "{}", environment.len());
     assert!(environment.values().all(|value| !value.is_object()), "keys are flat");
@@ -49,9 +49,9 @@ fn there_are_sixty_facts_and_most_are_known() {
 /// The hardware limits take about two seconds of CPU time; nothing else takes long.
 #[test]
 fn the_machine_is_told_soon() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     for arguments in ["machine", "machine --json"] {
-        let used = laboratory.run(arguments).expect(0).cpu_time;
+        let used = sandbox.run(arguments).expect(0).cpu_time;
         assert!(used < Duration::from_secs(30), "{arguments}: {used:?}");
     }
 }
@@ -59,9 +59,9 @@ fn the_machine_is_told_soon() {
 /// The page lists every known fact once, by name, and the unknown ones in a place of their own.
 #[test]
 fn the_page_has_every_fact_and_no_blank() {
-    let laboratory = Laboratory::open();
-    let page = laboratory.run("machine").expect(0).stdout;
-    let object = machine(&laboratory);
+    let sandbox = Sandbox::open();
+    let page = sandbox.run("machine").expect(0).stdout;
+    let object = machine(&sandbox);
     let words: Vec<&str> = page.split_whitespace().collect();
     let words = words.join(" ");
     let units = ["_bytes", "_ns", "_us", "_khz", "_share", "_s"];
@@ -78,13 +78,13 @@ fn the_page_has_every_fact_and_no_blank() {
 /// Limits and scheduling policies set by a shell are reported for the process that inherits them.
 #[test]
 fn what_is_set_is_what_is_told() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let mut shell = std::process::Command::new("sh");
     shell.arg("-c").arg("ulimit -n 99; ulimit -c 0; exec nice -n 3 \"$0\" \"$@\"");
     shell.arg(env!("CARGO_BIN_EXE_ipcperf"));
-    let told = laboratory.finish(laboratory.place(shell, "machine --json")).expect(0);
-    let object: Value = serde_json::from_str(&told.stdout).expect("one object");
-    let before = machine(&laboratory)["environment"]["nice"].as_i64().expect("a number");
+    let printed = sandbox.finish(sandbox.place(shell, "machine --json")).expect(0);
+    let object: Value = serde_json::from_str(&printed.stdout).expect("one object");
+    let before = machine(&sandbox)["environment"]["nice"].as_i64().expect("a number");
     assert_eq!(object["environment"]["ulimit_open_files"], 99);
     assert_eq!(object["environment"]["nice"], (before + 3).min(19));
     let warnings = object["warnings"].as_array().expect("a list");
@@ -94,7 +94,7 @@ fn what_is_set_is_what_is_told() {
 
 #[test]
 fn every_warning_has_a_name_a_severity_and_a_remedy() {
-    let object = machine(&Laboratory::open());
+    let object = machine(&Sandbox::open());
     for warning in object["warnings"].as_array().expect("a list") {
         for key in ["name", "severity", "what", "remedy"] {
             assert!(!text(warning, key).is_empty(), "{warning}");
@@ -106,18 +106,18 @@ fn every_warning_has_a_name_a_severity_and_a_remedy() {
 /// Tests are built without optimization, which itself causes a warning.
 #[test]
 fn what_distorts_is_told_once_before_measuring() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let arguments = "-m null -b 64 --total 64 --repetitions 1";
-    let ran = laboratory.finish(laboratory.measuring(arguments)).expect(0);
-    let object = machine(&laboratory);
+    let ran = sandbox.finish(sandbox.measuring(arguments)).expect(0);
+    let object = machine(&sandbox);
     for warning in object["warnings"].as_array().expect("a list") {
         // The load may change between the two commands.
         if text(warning, "name") == "busy-machine" {
             continue;
         }
-        let told = ran.stderr.matches(text(warning, "what")).count();
+        let printed = ran.stderr.matches(text(warning, "what")).count();
         let grave = text(warning, "severity") == "distorts";
-        assert_eq!(told, usize::from(grave), "{warning}: {}", ran.stderr);
+        assert_eq!(printed, usize::from(grave), "{warning}: {}", ran.stderr);
     }
     if cfg!(debug_assertions) {
         assert!(ran.stderr.contains("cargo build --release"), "{}", ran.stderr);
@@ -126,11 +126,11 @@ fn what_distorts_is_told_once_before_measuring() {
 
 #[test]
 fn results_have_all_that_the_command_tells() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let arguments = "-m null -b 64 --total 64 --repetitions 1 --quiet";
-    laboratory.finish(laboratory.measuring(arguments)).expect(0);
-    let header = ResultsFile::read(&laboratory.results()).header;
-    let object = machine(&laboratory);
+    sandbox.finish(sandbox.measuring(arguments)).expect(0);
+    let header = ResultsFile::read(&sandbox.results()).header;
+    let object = machine(&sandbox);
     let keys = |object: &Value| environment(object).keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&header), keys(&object));
     for key in ["kernel", "boot_id", "allowed_cpus", "ulimit_open_files", "page_bytes"] {
@@ -143,7 +143,7 @@ fn results_have_all_that_the_command_tells() {
 fn results_with_fewer_facts_are_shown() {
     let old = ResultsFile::read(Path::new(OLD));
     assert!(environment(&old.header).len() < 30);
-    let shown = Laboratory::open().run(&format!("show {OLD}")).expect(0);
+    let shown = Sandbox::open().run(&format!("show {OLD}")).expect(0);
     assert_eq!(shown.stderr, "");
     assert!(shown.stdout.contains("Xeon"), "{}", shown.stdout);
     assert!(shown.stdout.contains("pipe"), "{}", shown.stdout);

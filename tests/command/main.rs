@@ -3,57 +3,57 @@
 mod architecture;
 mod broken_studies;
 mod builds;
+mod caller_environment;
+mod compat;
+mod complete_file;
 mod container;
-mod counted;
+mod counters;
+mod custom_libraries;
 mod custom_mechanisms;
+mod custom_programs;
+mod custom_results;
 mod dbus;
 mod doctor;
+mod escaped_processes;
 mod escapes;
 mod export;
 mod file_capabilities;
 mod first_touch;
 mod full_disk;
+mod instrumented;
 mod interruption;
 mod journal;
 mod killed_commands;
+mod leftover_names;
 mod lost_lines;
 mod machine;
+mod missing_instruments;
 mod mistakes;
-mod names_left;
-mod outliving;
+mod noise_detection;
+mod other_users;
 mod output;
-mod own_libraries;
-mod own_programs;
-mod own_results;
-mod policing;
-mod programs;
 mod replaced;
 mod report;
 mod resource_limits;
 mod results_file;
 mod resume;
-mod setting;
 mod shells;
-mod strangers;
 mod study;
 mod system_calls;
 mod unreadable;
 mod until_ci;
 mod until_decided;
-mod unwatched_cells;
 mod unwritable;
-mod watched;
-mod whole;
 
-#[path = "../support/carried.rs"]
-mod carried;
-#[path = "../support/laboratory.rs"]
-mod laboratory;
-#[path = "../support/own.rs"]
-mod own;
+#[path = "../support/custom.rs"]
+mod custom;
+#[path = "../support/max_message.rs"]
+mod max_message;
 #[path = "../support/processes.rs"]
 mod processes;
 #[path = "../support/results.rs"]
 mod results;
+#[path = "../support/sandbox.rs"]
+mod sandbox;
 #[path = "../support/skip.rs"]
 mod skip;

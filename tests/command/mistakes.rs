@@ -1,11 +1,11 @@
 //! Mistakes on the command line: one clear line on standard error, exit code 2, and nothing is run.
 
-use crate::laboratory::Laboratory;
+use crate::sandbox::Sandbox;
 
 /// Runs the command with `arguments` and checks that it is refused in one line that contains all `words`.
 pub(crate) fn refused(arguments: &str, words: &[&str]) {
-    let laboratory = Laboratory::open();
-    let finished = laboratory.run(arguments);
+    let sandbox = Sandbox::open();
+    let finished = sandbox.run(arguments);
     assert_eq!(finished.status.code(), Some(2), "{arguments}: {finished:?}");
     assert_eq!(finished.stderr.lines().count(), 1, "{arguments}: {}", finished.stderr);
     assert!(finished.stderr.starts_with("ipcperf: "), "{arguments}: {}", finished.stderr);
@@ -13,7 +13,7 @@ pub(crate) fn refused(arguments: &str, words: &[&str]) {
     for word in words {
         assert!(finished.stderr.contains(word), "{arguments}: no `{word}`: {}", finished.stderr);
     }
-    let results = std::fs::read_dir(laboratory.path("data")).expect("a folder");
+    let results = std::fs::read_dir(sandbox.path("data")).expect("a folder");
     assert_eq!(results.count(), 0, "{arguments}: wrote results");
 }
 
@@ -96,7 +96,7 @@ fn an_option_set_amiss_is_named() {
     refused("run -m pipe --set tcp.nodelay=on", &["--set", "tcp"]);
     refused("run -m udp --set udp.x=1", &["no options"]);
     refused("run -m dgram-fds --set dgram-fds.fds=65", &["dgram-fds.fds", "0 to 64"]);
-    refused("run -m file-ref --set file-ref.dir=here", &["file-ref.dir", "whole path"]);
+    refused("run -m file-ref --set file-ref.dir=here", &["file-ref.dir", "absolute path"]);
     refused("run -m pipe --set pipe.capacity=1 --set pipe.capacity=2", &["pipe.capacity"]);
 }
 
@@ -109,7 +109,7 @@ fn a_number_out_of_range_is_told() {
     refused("run -m pipe --seed 99999999999999999999", &["--seed"]);
     for deadline in ["0", "=-1", "-1", "NaN", "inf", "1e99", "soon"] {
         let argument = if deadline.starts_with('=') { "" } else { " " };
-        refused(&format!("run -m pipe --deadline{argument}{deadline}"), &["--deadline"]);
+        refused(&format!("run -m pipe --timeout{argument}{deadline}"), &["--timeout"]);
     }
 }
 
@@ -140,14 +140,14 @@ fn an_affinity_narrows_what_is_allowed() {
 
 #[test]
 fn an_existing_file_is_kept_without_force() {
-    let laboratory = Laboratory::open();
-    std::fs::write(laboratory.results(), "precious\n").expect("a file");
-    let out = laboratory.results();
+    let sandbox = Sandbox::open();
+    std::fs::write(sandbox.results(), "precious\n").expect("a file");
+    let out = sandbox.results();
     let arguments = format!("run -m null -b 64 --total 64 --repetitions 1 --out {}", out.display());
-    let kept = laboratory.run(&arguments).expect(2);
+    let kept = sandbox.run(&arguments).expect(2);
     assert!(kept.stderr.contains("--force"), "{}", kept.stderr);
     assert_eq!(kept.stderr.lines().count(), 1, "{}", kept.stderr);
     assert_eq!(std::fs::read_to_string(&out).expect("the file"), "precious\n");
-    laboratory.run(&format!("{arguments} --force")).expect(0);
+    sandbox.run(&format!("{arguments} --force")).expect(0);
     assert!(std::fs::read_to_string(&out).expect("the file").starts_with("{\"kind\":\"header\""));
 }

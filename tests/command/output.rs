@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::laboratory::Laboratory;
+use crate::sandbox::Sandbox;
 
 const CASES: &str = "-m null,pipe,udp -b 64,70000 --total 64000 --repetitions 2";
 
@@ -16,19 +16,18 @@ fn array(text: &str) -> Vec<Value> {
 
 #[test]
 fn run_and_show_print_the_same_objects() {
-    let laboratory = Laboratory::open();
-    let ran = laboratory.finish(laboratory.measuring(&format!("{CASES} --json"))).expect(0);
-    let shown =
-        laboratory.run(&format!("show --json {}", laboratory.results().display())).expect(0);
+    let sandbox = Sandbox::open();
+    let ran = sandbox.finish(sandbox.measuring(&format!("{CASES} --json"))).expect(0);
+    let shown = sandbox.run(&format!("show --json {}", sandbox.results().display())).expect(0);
     assert_eq!(array(&ran.stdout), array(&shown.stdout));
     assert_eq!(array(&ran.stdout).len(), 6);
 }
 
 #[test]
 fn run_and_show_print_the_same_tables() {
-    let laboratory = Laboratory::open();
-    let ran = laboratory.finish(laboratory.measuring(CASES)).expect(0);
-    let shown = laboratory.run(&format!("show {}", laboratory.results().display())).expect(0);
+    let sandbox = Sandbox::open();
+    let ran = sandbox.finish(sandbox.measuring(CASES)).expect(0);
+    let shown = sandbox.run(&format!("show {}", sandbox.results().display())).expect(0);
     let tables = |text: &str| {
         let rows = text.lines().filter(|line| line.starts_with(" pipe") || line.contains(" udp "));
         rows.map(str::to_owned).collect::<Vec<_>>()
@@ -39,32 +38,32 @@ fn run_and_show_print_the_same_tables() {
 
 #[test]
 fn quiet_prints_nothing() {
-    let laboratory = Laboratory::open();
-    let ran = laboratory.finish(laboratory.measuring(&format!("{CASES} --quiet"))).expect(0);
+    let sandbox = Sandbox::open();
+    let ran = sandbox.finish(sandbox.measuring(&format!("{CASES} --quiet"))).expect(0);
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
 }
 
 #[test]
 fn plan_runs_nothing_and_counts_what_would_run() {
-    let laboratory = Laboratory::open();
-    let planned = laboratory.run(&format!("plan {CASES} --json")).expect(0);
+    let sandbox = Sandbox::open();
+    let planned = sandbox.run(&format!("plan {CASES} --json")).expect(0);
     let plan: Value = serde_json::from_str(&planned.stdout).expect("one object");
     assert_eq!(plan["cases"].as_array().map(Vec::len), Some(5));
     assert_eq!(plan["refused"].as_array().map(Vec::len), Some(1));
     assert_eq!(plan["runs"], 15);
-    let table = laboratory.run(&format!("plan {CASES}")).expect(0);
+    let table = sandbox.run(&format!("plan {CASES}")).expect(0);
     assert!(table.stdout.contains("65507"), "{}", table.stdout);
-    let written = std::fs::read_dir(laboratory.path("data")).expect("a folder");
+    let written = std::fs::read_dir(sandbox.path("data")).expect("a folder");
     assert_eq!(written.count(), 0);
 }
 
 #[test]
 fn every_listed_entry_says_what_it_is_and_whether_it_is_there() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     for arguments in
         ["list --json", "list mechanisms --json", "list workloads --json", "list exporters --json"]
     {
-        let entries = array(&laboratory.run(arguments).expect(0).stdout);
+        let entries = array(&sandbox.run(arguments).expect(0).stdout);
         assert!(!entries.is_empty());
         for entry in &entries {
             assert!(entry["name"].as_str().is_some_and(|name| !name.is_empty()), "{entry}");
@@ -77,26 +76,26 @@ fn every_listed_entry_says_what_it_is_and_whether_it_is_there() {
 
 #[test]
 fn the_list_names_the_mechanisms_of_the_engine() {
-    let laboratory = Laboratory::open();
-    let entries = array(&laboratory.run("list mechanisms --json").expect(0).stdout);
+    let sandbox = Sandbox::open();
+    let entries = array(&sandbox.run("list mechanisms --json").expect(0).stdout);
     let known: Vec<&str> =
         ipcperf_engine::mechanism::MECHANISMS.iter().map(|mechanism| mechanism.name).collect();
     let listed: Vec<&str> = entries.iter().filter_map(|entry| entry["name"].as_str()).collect();
     assert_eq!(listed, known);
-    let table = laboratory.run("list").expect(0).stdout;
+    let table = sandbox.run("list").expect(0).stdout;
     assert!(known.iter().all(|name| table.contains(name)), "{table}");
 }
 
 /// `ipcperf list | head -1`: the reader closes the pipe before everything is written.
 #[test]
 fn a_reader_that_goes_away_is_a_clean_end() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let run = format!("run -m null -b 64 --total 64 --repetitions 1 --out {}", "results.jsonl");
     for arguments in ["list", "list --json", "--help", "plan -m all", &run] {
         let (reader, writer) = pipe().expect("a pipe");
         drop(reader);
-        let mut command = laboratory.command(arguments);
-        command.current_dir(laboratory.path("data")).stdout(writer).stderr(Stdio::piped());
+        let mut command = sandbox.command(arguments);
+        command.current_dir(sandbox.path("data")).stdout(writer).stderr(Stdio::piped());
         let ended = command.output().expect("the command starts");
         let words = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert_eq!(ended.status.code(), Some(0), "{arguments}: {words}");
@@ -107,9 +106,9 @@ fn a_reader_that_goes_away_is_a_clean_end() {
 /// The summary cannot be printed, but the results are kept.
 #[test]
 fn an_output_that_cannot_be_written_is_told() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let full = || OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
-    let mut list = laboratory.command("list");
+    let mut list = sandbox.command("list");
     let ended = list.stdout(full()).output().expect("the command starts");
     assert_eq!(ended.status.code(), Some(5), "{ended:?}");
     assert!(!ended.stderr.is_empty());
@@ -117,14 +116,14 @@ fn an_output_that_cannot_be_written_is_told() {
 
 #[test]
 fn tables_keep_to_the_columns_there_are() {
-    let laboratory = Laboratory::open();
-    laboratory.finish(laboratory.measuring(CASES)).expect(0);
-    let results = laboratory.results();
+    let sandbox = Sandbox::open();
+    sandbox.finish(sandbox.measuring(CASES)).expect(0);
+    let results = sandbox.results();
     let mut widths = Vec::new();
     for columns in [40, 60, 200] {
-        let mut show = laboratory.command(&format!("show {}", results.display()));
+        let mut show = sandbox.command(&format!("show {}", results.display()));
         show.env("COLUMNS", columns.to_string());
-        let shown = laboratory.finish(show).expect(0).stdout;
+        let shown = sandbox.finish(show).expect(0).stdout;
         let width = shown.lines().map(|line| line.chars().count()).max().expect("lines");
         assert!(width <= columns, "{width} of {columns}: {shown}");
         assert!(shown.contains("refused at 70 kB"), "{shown}");
@@ -135,9 +134,9 @@ fn tables_keep_to_the_columns_there_are() {
 
 #[test]
 fn help_and_list_come_without_warnings() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     for arguments in ["--help", "list", "run --help", "--version"] {
-        let finished = laboratory.run(arguments).expect(0);
+        let finished = sandbox.run(arguments).expect(0);
         assert_eq!(finished.stderr, "", "{arguments}");
         assert!(finished.stdout.contains("ipcperf") || arguments == "list");
     }

@@ -6,33 +6,32 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use crate::complete_file::assert_whole;
 use crate::file_capabilities::unavailable;
-use crate::laboratory::{HANG, Laboratory};
 use crate::processes::{children, wait_for};
-use crate::results::{ResultsFile, lines, runs_told, text};
+use crate::results::{ResultsFile, lines, runs_recorded, text};
+use crate::sandbox::{HANG, Sandbox};
 use crate::skip::skip;
-use crate::whole::assert_whole;
 
 /// Enough runs that some are left when the file is gone.
 const MANY: &str = "-m pipe,null -b 64 --total 64kB --repetitions 100";
 
 /// Returns a copy of the command that may be removed.
-fn copy(laboratory: &Laboratory) -> PathBuf {
-    let copy = laboratory.path("ipcperf-copy");
+fn copy(sandbox: &Sandbox) -> PathBuf {
+    let copy = sandbox.path("ipcperf-copy");
     fs::copy(env!("CARGO_BIN_EXE_ipcperf"), &copy).expect("a copy");
     copy
 }
 
 /// Measures `arguments` with a copy of the command, and calls `spoil` on the copy after some runs.
-fn measure(laboratory: &Laboratory, arguments: &str, spoil: fn(&Path)) {
-    let copy = copy(laboratory);
-    let arguments =
-        format!("run --attempts 1 {arguments} --out {}", laboratory.results().display());
-    let command = laboratory.start(laboratory.place(Command::new(&copy), &arguments));
-    wait_for("two runs", HANG, || (runs_told(&laboratory.results()) >= 2).then_some(()));
+fn measure(sandbox: &Sandbox, arguments: &str, spoil: fn(&Path)) {
+    let copy = copy(sandbox);
+    let arguments = format!("run --attempts 1 {arguments} --out {}", sandbox.results().display());
+    let command = sandbox.start(sandbox.place(Command::new(&copy), &arguments));
+    wait_for("two runs", HANG, || (runs_recorded(&sandbox.results()) >= 2).then_some(()));
     spoil(&copy);
     command.finish(HANG).expect(0);
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
 }
 
 fn delete(path: &Path) {
@@ -50,9 +49,9 @@ fn replace(path: &Path) {
 #[test]
 fn a_replaced_or_deleted_program_measures_to_the_end() {
     for spoil in [delete, replace] {
-        let laboratory = Laboratory::open();
-        measure(&laboratory, MANY, spoil);
-        let file = assert_whole(&laboratory.results());
+        let sandbox = Sandbox::open();
+        measure(&sandbox, MANY, spoil);
+        let file = assert_whole(&sandbox.results());
         assert!(file.failures.is_empty(), "{:?}", file.failures.first());
     }
 }
@@ -60,8 +59,8 @@ fn a_replaced_or_deleted_program_measures_to_the_end() {
 /// It is executed through a descriptor, whose number would be its name in process lists.
 #[test]
 fn a_worker_has_a_name_of_its_own() {
-    let laboratory = Laboratory::open();
-    let command = laboratory.begin("-m pipe -b 64 --total 1000000GB --deadline 60");
+    let sandbox = Sandbox::open();
+    let command = sandbox.begin("-m pipe -b 64 --total 1000000GB --timeout 60");
     let name = || {
         let worker = children(command.id()).first().copied()?;
         let name = fs::read_to_string(format!("/proc/{worker}/comm")).ok()?;
@@ -80,15 +79,15 @@ fn a_worker_has_a_name_of_its_own() {
 /// Function names are read from the running file, not from whatever is at its path now.
 #[test]
 fn the_profile_of_a_deleted_program_has_its_names() {
-    let laboratory = Laboratory::open();
-    let listed = laboratory.run("list instruments --json").expect(0);
+    let sandbox = Sandbox::open();
+    let listed = sandbox.run("list instruments --json").expect(0);
     if let Some(why) = unavailable(&listed.stdout, "profile") {
         return skip("the profile of a deleted program", &why);
     }
     let arguments = "-m shm-ring -b 64 --total 64MB --repetitions 8 --instrument profile \
-                     --event cpu-clock";
-    measure(&laboratory, arguments, delete);
-    let of_program: Vec<String> = lines(&laboratory.results())
+                     --profile-event cpu-clock";
+    measure(&sandbox, arguments, delete);
+    let of_program: Vec<String> = lines(&sandbox.results())
         .iter()
         .filter(|line| line["object"] == "ipcperf-copy")
         .map(|line| text(line, "symbol").to_owned())
@@ -96,5 +95,5 @@ fn the_profile_of_a_deleted_program_has_its_names() {
     assert!(of_program.iter().any(|symbol| symbol.contains("ipcperf_")), "{of_program:?}");
     let unnamed = |symbol: &&String| symbol.starts_with('[');
     assert_eq!(of_program.iter().find(unnamed), None, "a function without its name");
-    assert!(!ResultsFile::read(&laboratory.results()).samples.is_empty());
+    assert!(!ResultsFile::read(&sandbox.results()).samples.is_empty());
 }

@@ -3,28 +3,27 @@
 use std::fs;
 use std::path::Path;
 
-use crate::laboratory::Laboratory;
+use crate::sandbox::Sandbox;
 
-/// Measures a few runs, with results at [`Laboratory::results`].
-fn measured() -> Laboratory {
-    let laboratory = Laboratory::open();
-    let command =
-        laboratory.measuring("-m pipe,tcp -w stream,round-trip -b 64,4KiB --repetitions 3");
-    laboratory.finish(command).expect(0);
-    laboratory
+/// Measures a few runs, with results at [`Sandbox::results`].
+fn measured() -> Sandbox {
+    let sandbox = Sandbox::open();
+    let command = sandbox.measuring("-m pipe,tcp -w stream,round-trip -b 64,4KiB --repetitions 3");
+    sandbox.finish(command).expect(0);
+    sandbox
 }
 
-fn report(laboratory: &Laboratory, arguments: &[&Path]) -> crate::laboratory::Finished {
-    let mut command = laboratory.command("report");
-    command.arg(laboratory.results()).arg("-o").args(arguments);
-    laboratory.finish(command)
+fn report(sandbox: &Sandbox, arguments: &[&Path]) -> crate::sandbox::Finished {
+    let mut command = sandbox.command("report");
+    command.arg(sandbox.results()).arg("-o").args(arguments);
+    sandbox.finish(command)
 }
 
 #[test]
 fn a_page_and_its_figures_are_written() {
-    let laboratory = measured();
-    let (page, figures) = (laboratory.path("report.html"), laboratory.path("new/figures"));
-    let told = report(&laboratory, &[&page, Path::new("--figures"), &figures]).expect(0);
+    let sandbox = measured();
+    let (page, figures) = (sandbox.path("report.html"), sandbox.path("new/figures"));
+    let printed = report(&sandbox, &[&page, Path::new("--figures"), &figures]).expect(0);
     let text = fs::read_to_string(page).unwrap();
     for section in ["id=\"short\"", "id=\"figure-bandwidth\"", "id=\"machine\"", "--seed"] {
         assert!(text.contains(section), "no {section}");
@@ -33,7 +32,7 @@ fn a_page_and_its_figures_are_written() {
     let svg = fs::read_to_string(figures.join("bandwidth.svg")).unwrap();
     assert!(svg.starts_with("<?xml") && svg.contains("bandwidth (bytes per second)"));
     // Text is converted to paths with the fonts of the machine; if there are none, that is reported.
-    if !told.stdout.contains("no font") {
+    if !printed.stdout.contains("no font") {
         assert!(fs::read(figures.join("bandwidth.pdf")).unwrap().starts_with(b"%PDF"));
         assert!(fs::read(figures.join("bandwidth.png")).unwrap().starts_with(b"\x89PNG"));
     }
@@ -41,28 +40,28 @@ fn a_page_and_its_figures_are_written() {
 
 #[test]
 fn a_file_that_was_cut_short_has_a_report_that_says_so() {
-    let laboratory = measured();
-    let text = fs::read_to_string(laboratory.results()).unwrap();
-    fs::write(laboratory.results(), &text[..text.len() - 20]).unwrap();
-    let page = laboratory.path("report.html");
-    let told = report(&laboratory, &[&page]).expect(0);
-    assert!(told.stderr.contains("torn"), "{}", told.stderr);
-    assert!(fs::read_to_string(page).unwrap().contains("the last line is torn"));
+    let sandbox = measured();
+    let text = fs::read_to_string(sandbox.results()).unwrap();
+    fs::write(sandbox.results(), &text[..text.len() - 20]).unwrap();
+    let page = sandbox.path("report.html");
+    let printed = report(&sandbox, &[&page]).expect(0);
+    assert!(printed.stderr.contains("the last line is incomplete"), "{}", printed.stderr);
+    assert!(fs::read_to_string(page).unwrap().contains("the last line is incomplete"));
 }
 
 #[test]
 fn results_are_never_overwritten_by_their_report() {
-    let laboratory = measured();
-    let before = fs::read(laboratory.results()).unwrap();
-    let told = report(&laboratory, &[&laboratory.results()]).expect(2);
-    assert!(told.stderr.contains("name another"), "{}", told.stderr);
-    assert_eq!(fs::read(laboratory.results()).unwrap(), before);
+    let sandbox = measured();
+    let before = fs::read(sandbox.results()).unwrap();
+    let printed = report(&sandbox, &[&sandbox.results()]).expect(2);
+    assert!(printed.stderr.contains("choose another path"), "{}", printed.stderr);
+    assert_eq!(fs::read(sandbox.results()).unwrap(), before);
 }
 
 #[test]
 fn a_page_that_cannot_be_written_is_told() {
-    let laboratory = measured();
-    let told = report(&laboratory, &[&laboratory.path("nowhere/report.html")]).expect(5);
-    assert!(told.stderr.contains("cannot write"), "{}", told.stderr);
-    assert_eq!(told.stderr.lines().count(), 1, "{}", told.stderr);
+    let sandbox = measured();
+    let printed = report(&sandbox, &[&sandbox.path("nowhere/report.html")]).expect(5);
+    assert!(printed.stderr.contains("cannot write"), "{}", printed.stderr);
+    assert_eq!(printed.stderr.lines().count(), 1, "{}", printed.stderr);
 }

@@ -6,9 +6,9 @@ use std::process::Command;
 
 use rustix::process::geteuid;
 
-use crate::laboratory::{Finished, Laboratory};
+use crate::caller_environment::give_to_user;
 use crate::results::{ResultsFile, text};
-use crate::setting::lend;
+use crate::sandbox::{Finished, Sandbox};
 use crate::skip::skip;
 
 /// Limits in the syntax of prlimit(1). With fewer than four files, the system cannot load a program with shared
@@ -46,19 +46,19 @@ const COMMANDS: [&str; 5] = [
     "plan -m pipe,tcp -b 64,4096",
     "show SHOWN",
     "run --force --attempts 1 -m pipe,shm-ring,fifo,posix-mq --mode 1thread,2thread,2proc -b 64 --total 6400 \
-     --repetitions 1 --deadline 20 --out RESULTS",
-    "run --force --attempts 1 -m unix-stream -b 64 --total 1000000GB --deadline 2 --repetitions 1 --out RESULTS",
+     --repetitions 1 --timeout 20 --out RESULTS",
+    "run --force --attempts 1 -m unix-stream -b 64 --total 1000000GB --timeout 2 --repetitions 1 --out RESULTS",
 ];
 /// Exit codes: done, bad input, nothing can run, some runs failed, results could not be written, and died of SIGXCPU,
 /// which asked the command to end.
 const CODES: [i32; 6] = [0, 2, 3, 4, 5, 152];
 
 /// Runs the command under `limit`; `None` if there is no prlimit.
-fn limited(laboratory: &Laboratory, limit: &str, arguments: &str) -> Option<Finished> {
+fn limited(sandbox: &Sandbox, limit: &str, arguments: &str) -> Option<Finished> {
     let mut command = Command::new("prlimit");
     command.arg(limit).arg("--").arg(env!("CARGO_BIN_EXE_ipcperf"));
     match Command::new("prlimit").arg("--version").output() {
-        Ok(_) => Some(laboratory.finish(laboratory.place(command, arguments))),
+        Ok(_) => Some(sandbox.finish(sandbox.place(command, arguments))),
         Err(error) => {
             skip("limits of resources", &format!("prlimit: {error}"));
             None
@@ -67,24 +67,24 @@ fn limited(laboratory: &Laboratory, limit: &str, arguments: &str) -> Option<Fini
 }
 
 /// Creates a complete results file.
-fn shown(laboratory: &Laboratory) -> String {
-    let path = laboratory.path("shown.jsonl");
+fn shown(sandbox: &Sandbox) -> String {
+    let path = sandbox.path("shown.jsonl");
     let short = "run -m pipe -b 64 --total 640 --repetitions 1 --out";
-    laboratory.run(&format!("{short} {}", path.display())).expect(0);
+    sandbox.run(&format!("{short} {}", path.display())).expect(0);
     path.display().to_string()
 }
 
 #[test]
 fn little_of_a_resource_ends_in_words_or_goes_well() {
-    let laboratory = Laboratory::open();
-    let shown = shown(&laboratory);
-    let results = laboratory.results().display().to_string();
+    let sandbox = Sandbox::open();
+    let shown = shown(&sandbox);
+    let results = sandbox.results().display().to_string();
     for limit in LIMITS {
         for command in COMMANDS {
             let arguments = command.replace("SHOWN", &shown).replace("RESULTS", &results);
-            let Some(finished) = limited(&laboratory, limit, &arguments) else { return };
+            let Some(finished) = limited(&sandbox, limit, &arguments) else { return };
             assert_orderly(&finished, &format!("{limit}: {command}"));
-            laboratory.assert_nothing_left();
+            sandbox.assert_nothing_left();
         }
     }
 }
@@ -101,14 +101,14 @@ fn assert_orderly(finished: &Finished, what: &str) {
 /// A limit that cannot be raised is named, with the remedy.
 #[test]
 fn a_limit_that_is_too_low_is_named() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let named = [
         ("--stack=65536:65536", "ulimit -s"),
         ("--as=100000000:100000000", "ulimit -v"),
         ("--data=30000000:30000000", "ulimit -d"),
     ];
     for (limit, words) in named {
-        let Some(refused) = limited(&laboratory, limit, "list mechanisms") else { return };
+        let Some(refused) = limited(&sandbox, limit, "list mechanisms") else { return };
         let refused = refused.expect(3);
         assert_eq!(refused.stderr.lines().count(), 1, "{limit}: {}", refused.stderr);
         assert!(refused.stderr.contains(words), "{limit}: {}", refused.stderr);
@@ -118,12 +118,12 @@ fn a_limit_that_is_too_low_is_named() {
 /// A soft limit is raised as far as the hard limit allows.
 #[test]
 fn a_small_stack_that_may_grow_is_enough() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let arguments = format!(
         "run -m pipe --mode 1thread,2thread,2proc -b 64 --total 640 --repetitions 1 --out {}",
-        laboratory.results().display()
+        sandbox.results().display()
     );
-    let Some(finished) = limited(&laboratory, "--stack=65536:unlimited", &arguments) else {
+    let Some(finished) = limited(&sandbox, "--stack=65536:unlimited", &arguments) else {
         return;
     };
     finished.expect(0);
@@ -132,8 +132,8 @@ fn a_small_stack_that_may_grow_is_enough() {
 /// Workers that lack resources name the resource, are retried, and are due on `resume`.
 #[test]
 fn a_worker_for_which_there_is_no_room_is_due_again() {
-    let laboratory = Laboratory::open();
-    let results = laboratory.results().display().to_string();
+    let sandbox = Sandbox::open();
+    let results = sandbox.results().display().to_string();
     let run = format!(
         "run --force --attempts 1 -m pipe --mode 2proc -b 64 --total 640 --repetitions 1 --out {results}"
     );
@@ -141,11 +141,11 @@ fn a_worker_for_which_there_is_no_room_is_due_again() {
     let mut was_crowded = false;
     for files in 5..30 {
         let limit = format!("--nofile={files}");
-        let Some(finished) = limited(&laboratory, &limit, &run) else { return };
+        let Some(finished) = limited(&sandbox, &limit, &run) else { return };
         if finished.status.code() != Some(4) {
             continue;
         }
-        let file = ResultsFile::read(&laboratory.results());
+        let file = ResultsFile::read(&sandbox.results());
         if !file.failures.iter().all(of_worker) {
             continue;
         }
@@ -153,12 +153,12 @@ fn a_worker_for_which_there_is_no_room_is_due_again() {
         let remedy = text(&file.failures[0], "remedy");
         assert!(remedy.contains("ulimit -n"), "{limit}: {:?}", file.failures);
         assert_eq!(file.footer["complete"], false, "{limit}");
-        laboratory.run(&format!("resume {results}")).expect(0);
-        let file = ResultsFile::read(&laboratory.results());
+        sandbox.run(&format!("resume {results}")).expect(0);
+        let file = ResultsFile::read(&sandbox.results());
         assert_eq!((file.samples.len(), &file.footer["complete"]), (2, &true.into()), "{limit}");
     }
     assert!(was_crowded, "no number of open files is too few for a worker alone");
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
 }
 
 #[test]
@@ -166,27 +166,27 @@ fn a_user_with_too_many_processes_is_told_so() {
     if !geteuid().is_root() {
         return skip("a user with too many processes", "root alone can be another user");
     }
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let user = 54_322;
-    let program = lend(&laboratory, user);
-    let results = laboratory.results().display().to_string();
+    let program = give_to_user(&sandbox, user);
+    let results = sandbox.results().display().to_string();
     let run = format!(
         "run --attempts 1 -m pipe --mode 2proc -b 64 --total 640 --repetitions 1 --out {results}"
     );
     let mut command = Command::new("prlimit");
     command.arg("--nproc=1:1").arg("--").arg(&program).uid(user).gid(user);
-    laboratory.finish(laboratory.place(command, &run)).expect(4);
-    let file = ResultsFile::read(&laboratory.results());
+    sandbox.finish(sandbox.place(command, &run)).expect(4);
+    let file = ResultsFile::read(&sandbox.results());
     assert_eq!(file.failures.len(), 2, "{:?}", file.failures);
     for failure in &file.failures {
         assert_eq!((&failure["what"], &failure["transient"]), (&"worker".into(), &true.into()));
         assert!(text(failure, "remedy").contains("ulimit -u"), "{failure}");
     }
     assert_eq!(file.footer["complete"], false);
-    let mut resume = laboratory.place(Command::new(&program), &format!("resume {results}"));
+    let mut resume = sandbox.place(Command::new(&program), &format!("resume {results}"));
     resume.uid(user).gid(user);
-    laboratory.finish(resume).expect(0);
-    let file = ResultsFile::read(&laboratory.results());
+    sandbox.finish(resume).expect(0);
+    let file = ResultsFile::read(&sandbox.results());
     assert_eq!((file.samples.len(), &file.footer["complete"]), (2, &true.into()));
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
 }

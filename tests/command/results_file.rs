@@ -5,26 +5,26 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::laboratory::Laboratory;
 use crate::results::{ResultsFile, lines, number, text};
+use crate::sandbox::Sandbox;
 
 /// Six cases.
 const CASES: &str = "-m null,pipe,udp -w stream,round-trip -b 64 --total 6400";
 
-fn measured(laboratory: &Laboratory, arguments: &str) -> ResultsFile {
-    laboratory.finish(laboratory.measuring(arguments)).expect(0);
-    ResultsFile::read(&laboratory.results())
+fn measured(sandbox: &Sandbox, arguments: &str) -> ResultsFile {
+    sandbox.finish(sandbox.measuring(arguments)).expect(0);
+    ResultsFile::read(&sandbox.results())
 }
 
 #[test]
 fn the_header_comes_first_and_the_footer_last() {
-    let laboratory = Laboratory::open();
-    let file = measured(&laboratory, &format!("{CASES} --repetitions 2 --seed 7"));
-    let all = lines(&laboratory.results());
+    let sandbox = Sandbox::open();
+    let file = measured(&sandbox, &format!("{CASES} --repetitions 2 --seed 7"));
+    let all = lines(&sandbox.results());
     let kinds: Vec<&str> = all.iter().map(|line| text(line, "kind")).collect();
     assert_eq!((kinds[0], kinds[kinds.len() - 1]), ("header", "footer"));
     assert!(kinds[1..kinds.len() - 1].iter().all(|&kind| kind == "sample"), "{kinds:?}");
-    assert_eq!(number(&file.header, "schema"), 1);
+    assert_eq!(number(&file.header, "schema"), 2);
     assert_eq!(number(&file.header, "seed"), 7);
     assert_eq!(number(&file.footer, "samples"), 18);
     assert_eq!(number(&file.footer, "failures"), 0);
@@ -33,13 +33,13 @@ fn the_header_comes_first_and_the_footer_last() {
 
 #[test]
 fn each_block_holds_each_case_once_and_the_first_is_set_aside() {
-    let laboratory = Laboratory::open();
-    let file = measured(&laboratory, &format!("{CASES} --repetitions 3"));
+    let sandbox = Sandbox::open();
+    let file = measured(&sandbox, &format!("{CASES} --repetitions 3"));
     let mut blocks: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     for sample in &file.samples {
         let block = number(sample, "block");
         blocks.entry(block).or_default().push(text(sample, "case_id"));
-        assert_eq!(sample["set_aside"] == "first", block == 0, "{sample}");
+        assert_eq!(sample["excluded"] == "first", block == 0, "{sample}");
         assert_eq!(number(sample, "repetition"), block);
     }
     let planned: BTreeSet<&str> =
@@ -55,30 +55,30 @@ fn each_block_holds_each_case_once_and_the_first_is_set_aside() {
 
 #[test]
 fn every_run_has_a_name_of_its_own() {
-    let laboratory = Laboratory::open();
-    let file = measured(&laboratory, &format!("{CASES} --repetitions 3"));
+    let sandbox = Sandbox::open();
+    let file = measured(&sandbox, &format!("{CASES} --repetitions 3"));
     let names: BTreeSet<&str> = file.samples.iter().map(|run| text(run, "run_id")).collect();
     assert_eq!(names.len(), file.samples.len());
 }
 
-fn order(laboratory: &Laboratory, seed: u64) -> Vec<String> {
-    let file = measured(laboratory, &format!("{CASES} --repetitions 3 --seed {seed}"));
+fn order(sandbox: &Sandbox, seed: u64) -> Vec<String> {
+    let file = measured(sandbox, &format!("{CASES} --repetitions 3 --seed {seed}"));
     file.samples.iter().map(|sample| text(sample, "case_id").to_owned()).collect()
 }
 
 #[test]
 fn a_seed_gives_its_order_again_and_another_seed_another() {
-    let laboratory = Laboratory::open();
-    let first = order(&laboratory, 1);
-    assert_eq!(first, order(&laboratory, 1));
-    assert_ne!(first, order(&laboratory, 2));
+    let sandbox = Sandbox::open();
+    let first = order(&sandbox, 1);
+    assert_eq!(first, order(&sandbox, 1));
+    assert_ne!(first, order(&sandbox, 2));
 }
 
 #[test]
 fn what_a_run_yields_fits_together() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let arguments = "-m pipe -w stream,round-trip -b 1000 --total 100500 --repetitions 1";
-    for sample in measured(&laboratory, arguments).samples {
+    for sample in measured(&sandbox, arguments).samples {
         let is_stream = sample["workload"] == "stream";
         assert_eq!(number(&sample, "messages"), 101);
         assert_eq!(number(&sample, "total_bytes"), if is_stream { 100_500 } else { 101_000 });
@@ -101,9 +101,9 @@ fn assert_ordered_percentiles(sample: &Value) {
 
 #[test]
 fn a_run_without_a_total_lasts_at_least_sixteen_milliseconds() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let arguments = "-m pipe,unix-stream -w stream,round-trip -b 64,64KiB --repetitions 1";
-    for sample in measured(&laboratory, arguments).samples {
+    for sample in measured(&sandbox, arguments).samples {
         assert!(number(&sample, "elapsed_ns") >= 16_000_000, "{sample}");
         assert!(number(&sample, "calibration_phases") > 0, "{sample}");
     }
@@ -116,20 +116,20 @@ fn every_line_is_as_the_published_schema_says() {
     let schema = std::fs::read_to_string(schema).expect("the published schema");
     let schema: Value = serde_json::from_str(&schema).expect("a JSON object");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let mut written = Vec::new();
     for rest in ["-b 64,70000", "-b 10000 --placement free --kernel-buffer match,4096"] {
         let all = format!("-m all -w stream,round-trip --total 140000 --repetitions 1 {rest}");
-        laboratory.finish(laboratory.measuring(&all)).expect(0);
-        written.extend(lines(&laboratory.results()));
+        sandbox.finish(sandbox.measuring(&all)).expect(0);
+        written.extend(lines(&sandbox.results()));
     }
-    let failing = "-m pipe -b 64 --total 1000000GB --deadline 0.1 --repetitions 1";
-    laboratory.finish(laboratory.measuring(failing)).expect(4);
-    assert_eq!(ResultsFile::read(&laboratory.results()).failure_kinds(), ["deadline"; 2]);
-    written.extend(lines(&laboratory.results()));
-    let calibrated = "-m pipe -b 4KiB --until-ci 50 --most-repetitions 10";
-    laboratory.finish(laboratory.measuring(calibrated)).expect(0);
-    written.extend(lines(&laboratory.results()));
+    let failing = "-m pipe -b 64 --total 1000000GB --timeout 0.1 --repetitions 1";
+    sandbox.finish(sandbox.measuring(failing)).expect(4);
+    assert_eq!(ResultsFile::read(&sandbox.results()).failure_kinds(), ["timeout"; 2]);
+    written.extend(lines(&sandbox.results()));
+    let calibrated = "-m pipe -b 4KiB --until-ci 50 --max-repetitions 10";
+    sandbox.finish(sandbox.measuring(calibrated)).expect(0);
+    written.extend(lines(&sandbox.results()));
     for line in &written {
         let errors: Vec<String> = validator.iter_errors(line).map(|e| e.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?} in {line}");

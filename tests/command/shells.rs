@@ -4,7 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use ipcperf_engine::mechanism::MECHANISMS;
 
-use crate::laboratory::Laboratory;
+use crate::sandbox::Sandbox;
 use crate::skip::skip;
 
 fn is_there(program: &str) -> bool {
@@ -13,7 +13,7 @@ fn is_there(program: &str) -> bool {
 }
 
 /// Runs `program` with `arguments` and a file with the contents `script` as its last argument.
-fn said(program: &str, arguments: &[&str], script: &str) -> Output {
+fn run_script(program: &str, arguments: &[&str], script: &str) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("script");
     std::fs::write(&path, script).expect("a file");
@@ -24,21 +24,21 @@ fn said(program: &str, arguments: &[&str], script: &str) -> Output {
 
 #[test]
 fn shells_accept_their_completions() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     for shell in ["bash", "zsh", "fish"] {
-        let script = laboratory.run(&format!("completions {shell}")).expect(0).stdout;
+        let script = sandbox.run(&format!("completions {shell}")).expect(0).stdout;
         assert!(script.contains("until-ci"), "{shell}: {script}");
         // bash is required by these tests; the other shells are tested if present.
         if shell == "bash" || is_there(shell) {
-            let checked = said(shell, &["-n"], &script);
+            let checked = run_script(shell, &["-n"], &script);
             assert!(checked.status.success() && checked.stderr.is_empty(), "{shell}: {checked:?}");
         }
     }
 }
 
 /// Returns what bash offers for the last of `words`.
-fn offered(laboratory: &Laboratory, words: &[&str]) -> Vec<String> {
-    let script = laboratory.run("completions bash").expect(0).stdout;
+fn offered(sandbox: &Sandbox, words: &[&str]) -> Vec<String> {
+    let script = sandbox.run("completions bash").expect(0).stdout;
     let [.., before, last] = words else {
         panic!("at least two words");
     };
@@ -47,15 +47,15 @@ fn offered(laboratory: &Laboratory, words: &[&str]) -> Vec<String> {
         "{script}\nCOMP_WORDS=('{all}') COMP_CWORD={place}\ncompopt() {{ :; }}\n\
          _ipcperf ipcperf '{last}' '{before}'\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
     );
-    let answer = said("bash", &[], &asked);
+    let answer = run_script("bash", &[], &asked);
     assert!(answer.stderr.is_empty(), "{}", String::from_utf8_lossy(&answer.stderr));
     String::from_utf8(answer.stdout).expect("text").lines().map(str::to_owned).collect()
 }
 
 #[test]
 fn bash_completes_commands_flags_and_the_names_of_the_registries() {
-    let laboratory = Laboratory::open();
-    let offered = |words: &[&str]| offered(&laboratory, words);
+    let sandbox = Sandbox::open();
+    let offered = |words: &[&str]| offered(&sandbox, words);
     assert_eq!(offered(&["ipcperf", "exp"]), ["export"]);
     let names = MECHANISMS.iter().map(|mechanism| mechanism.name);
     let pipes: Vec<&str> = names.filter(|name| name.starts_with("pi")).collect();
@@ -71,11 +71,11 @@ fn bash_completes_commands_flags_and_the_names_of_the_registries() {
 
 #[test]
 fn man_shows_the_page_without_a_warning() {
-    let page = Laboratory::open().run("man").expect(0).stdout;
+    let page = Sandbox::open().run("man").expect(0).stdout;
     if !is_there("man") {
         return skip("the manual page as man shows it", "no man here; install man-db");
     }
-    let shown = said("man", &["--warnings", "-l"], &page);
+    let shown = run_script("man", &["--warnings", "-l"], &page);
     assert_eq!(String::from_utf8_lossy(&shown.stderr), "");
     let text = String::from_utf8(shown.stdout).expect("text");
     for heading in ["NAME", "SYNOPSIS", "COMMANDS", "EXIT STATUS", "FILES", "EXAMPLES", "SEE ALSO"]

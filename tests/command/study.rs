@@ -9,9 +9,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::broken_studies::studies;
-use crate::laboratory::{Finished, GRACE, HANG, Laboratory};
 use crate::processes::{signal, wait_for};
-use crate::results::{ResultsFile, number, runs_told, text};
+use crate::results::{ResultsFile, number, runs_recorded, text};
+use crate::sandbox::{Finished, GRACE, HANG, Sandbox};
 
 /// Two hypotheses of which one must be supported and one rejected on every machine, one that cannot be judged, and a
 /// matrix that only the first needs. A run of the pipe takes about a hundred times as long as one of `null`: no
@@ -24,7 +24,7 @@ question = "Does a pipe cost more than nothing?"
 [sampling]
 repetitions = 5
 attempts = 1
-deadline = 600
+timeout = 600
 seed = 3
 
 [[matrix]]
@@ -77,28 +77,28 @@ where = { matrix = "trips" }
 below = 2
 "#;
 
-/// A laboratory with a study in it.
-struct Placed {
-    laboratory: Laboratory,
+/// A sandbox with a study in it.
+struct StoredStudy {
+    sandbox: Sandbox,
     study: PathBuf,
 }
 
-impl Placed {
+impl StoredStudy {
     fn new(text: &str) -> Self {
-        let laboratory = Laboratory::open();
-        let study = laboratory.path("small.toml");
+        let sandbox = Sandbox::open();
+        let study = sandbox.path("small.toml");
         fs::write(&study, text).expect("a study");
-        Self { laboratory, study }
+        Self { sandbox, study }
     }
 
     fn run(&self, arguments: &str) -> Finished {
-        let (study, results) = (self.study.display().to_string(), self.laboratory.results());
+        let (study, results) = (self.study.display().to_string(), self.sandbox.results());
         let arguments = arguments.replace("STUDY", &study);
-        self.laboratory.run(&arguments.replace("RESULTS", &results.display().to_string()))
+        self.sandbox.run(&arguments.replace("RESULTS", &results.display().to_string()))
     }
 
     fn results(&self) -> ResultsFile {
-        ResultsFile::read(&self.laboratory.results())
+        ResultsFile::read(&self.sandbox.results())
     }
 
     /// Returns each hypothesis with its verdict.
@@ -111,15 +111,15 @@ impl Placed {
 }
 
 /// Measures the study once, for all tests of a process that only read its results.
-fn measured() -> Placed {
+fn measured() -> StoredStudy {
     static RESULTS: OnceLock<Vec<u8>> = OnceLock::new();
     let results = RESULTS.get_or_init(|| {
-        let placed = Placed::new(SMALL);
+        let placed = StoredStudy::new(SMALL);
         placed.run("study run STUDY --out RESULTS").expect(0);
-        fs::read(placed.laboratory.results()).expect("results")
+        fs::read(placed.sandbox.results()).expect("results")
     });
-    let placed = Placed::new(SMALL);
-    fs::write(placed.laboratory.results(), results).expect("results");
+    let placed = StoredStudy::new(SMALL);
+    fs::write(placed.sandbox.results(), results).expect("results");
     placed
 }
 
@@ -130,7 +130,7 @@ fn sha256(path: &Path) -> String {
 
 #[test]
 fn a_study_is_measured_and_judged() {
-    let placed = Placed::new(SMALL);
+    let placed = StoredStudy::new(SMALL);
     let told = placed.run("study run STUDY --out RESULTS").expect(0);
     for words in ["H1: A pipe costs more than nothing.", "H4: ", "not testable here"] {
         assert!(told.stdout.contains(words), "no `{words}`: {}", told.stdout);
@@ -145,7 +145,7 @@ fn a_study_is_measured_and_judged() {
     assert_eq!(file.footer["complete"], true);
     let shown = placed.run("show RESULTS").expect(0);
     assert!(shown.stdout.contains("H1: A pipe"), "{}", shown.stdout);
-    placed.laboratory.assert_nothing_left();
+    placed.sandbox.assert_nothing_left();
 }
 
 #[test]
@@ -194,10 +194,10 @@ fn a_gate_opens_where_all_that_can_be_tested_is_supported() {
     placed.run("study judge RESULTS").expect(0);
     placed.run("study judge RESULTS --gate").expect(1);
     placed.run("study judge RESULTS --gate --json").expect(1);
-    let only = Placed::new(SMALL);
+    let only = StoredStudy::new(SMALL);
     only.run("study run STUDY --only H1 --out RESULTS").expect(0);
     only.run("study judge RESULTS --gate").expect(0);
-    let untestable = Placed::new(SMALL);
+    let untestable = StoredStudy::new(SMALL);
     untestable.run("study run STUDY --only H3 --out RESULTS").expect(0);
     untestable.run("study judge RESULTS --gate").expect(1);
 }
@@ -205,7 +205,7 @@ fn a_gate_opens_where_all_that_can_be_tested_is_supported() {
 /// Otherwise runs of different lengths would be averaged.
 #[test]
 fn cases_of_matrices_of_other_lengths_are_named_by_them() {
-    let placed = Placed::new(SMALL);
+    let placed = StoredStudy::new(SMALL);
     let planned = placed.run("study plan STUDY --json").expect(0);
     for amount in ["/total=8000000", "/messages=50"] {
         assert!(planned.stdout.contains(amount), "no {amount}: {}", planned.stdout);
@@ -216,7 +216,7 @@ fn cases_of_matrices_of_other_lengths_are_named_by_them() {
 
 #[test]
 fn only_some_hypotheses_need_only_their_matrices() {
-    let placed = Placed::new(SMALL);
+    let placed = StoredStudy::new(SMALL);
     placed.run("study run STUDY --only H1 --only H2 --out RESULTS").expect(0);
     let file = placed.results();
     assert_eq!(file.samples.len(), 4 * (5 + 1));
@@ -228,7 +228,7 @@ fn only_some_hypotheses_need_only_their_matrices() {
 
 #[test]
 fn a_quick_look_thins_sizes_and_says_so() {
-    let placed = Placed::new(SMALL);
+    let placed = StoredStudy::new(SMALL);
     let told = placed.run("study run STUDY --quick --out RESULTS").expect(0);
     let file = placed.results();
     assert_eq!(file.header["quick"], true);
@@ -248,11 +248,11 @@ fn a_quick_look_thins_sizes_and_says_so() {
 
 #[test]
 fn an_interrupted_study_goes_on_and_is_judged() {
-    let placed = Placed::new(&SMALL.replace("repetitions = 5", "repetitions = 20"));
-    let results = placed.laboratory.results();
+    let placed = StoredStudy::new(&SMALL.replace("repetitions = 5", "repetitions = 20"));
+    let results = placed.sandbox.results();
     let arguments = format!("study run {} --out {}", placed.study.display(), results.display());
-    let command = placed.laboratory.start(placed.laboratory.command(&arguments));
-    let told = || (runs_told(&results) >= 15).then_some(());
+    let command = placed.sandbox.start(placed.sandbox.command(&arguments));
+    let told = || (runs_recorded(&results) >= 15).then_some(());
     wait_for("runs", GRACE, told);
     signal(command.id(), Signal::INT);
     let finished = command.finish(HANG).expect(130);
@@ -270,7 +270,7 @@ fn an_interrupted_study_goes_on_and_is_judged() {
     let is_withheld = judged[0]["evidence"]["obstacle"] == "dependent-blocks";
     assert!(judged[0]["verdict"] == "supported" || is_withheld, "{:#}", judged[0]);
     assert_eq!(judged[1]["verdict"], "rejected", "{:#}", judged[1]);
-    placed.laboratory.assert_nothing_left();
+    placed.sandbox.assert_nothing_left();
 }
 
 #[test]
@@ -291,9 +291,9 @@ fn another_version_of_a_study_is_told_as_such() {
 
 #[test]
 fn results_of_no_study_are_judged_by_one_that_is_named() {
-    let placed = Placed::new(SMALL);
+    let placed = StoredStudy::new(SMALL);
     let command = "-m null,pipe -b 64,256 --total 64kB --repetitions 5";
-    placed.laboratory.finish(placed.laboratory.measuring(command)).expect(0);
+    placed.sandbox.finish(placed.sandbox.measuring(command)).expect(0);
     let refused = placed.run("study judge RESULTS").expect(2);
     assert!(refused.stderr.contains("--study"), "{}", refused.stderr);
     let judged = placed.run("study judge RESULTS --study STUDY").expect(0);
@@ -302,32 +302,38 @@ fn results_of_no_study_are_judged_by_one_that_is_named() {
 
 #[test]
 fn what_is_written_anew_passes_its_check_and_runs() {
-    let laboratory = Laboratory::open();
-    let path = laboratory.path("my question.toml");
-    let mut command = laboratory.command("study new");
+    let sandbox = Sandbox::open();
+    let path = sandbox.path("my question.toml");
+    let mut command = sandbox.command("study new");
     command.arg(&path);
-    let told = laboratory.finish(command).expect(0);
+    let told = sandbox.finish(command).expect(0);
     assert!(told.stdout.contains("study check"), "{}", told.stdout);
     let text = fs::read_to_string(&path).expect("a study");
     assert!(text.contains("name = \"myquestion\""), "{text}");
-    for key in
-        ["repetitions", "mechanism", "placement", "quick", "hypothesis", "beside", "of_second"]
-    {
+    for key in [
+        "repetitions",
+        "mechanism",
+        "placement",
+        "quick",
+        "hypothesis",
+        "original_test",
+        "of_second",
+    ] {
         assert!(text.contains(key), "{key} is explained");
     }
     let with = |before: &str, after: &str| {
-        let mut command = laboratory.command(before);
+        let mut command = sandbox.command(before);
         command.arg(&path).args(after.split_whitespace());
-        laboratory.finish(command)
+        sandbox.finish(command)
     };
     with("study check", "").expect(0);
     with("study plan", "").expect(0);
     let run = with("study run --quick --quiet --out", "");
     assert_eq!(run.status.code(), Some(2), "the study, taken for results, is not written over");
     assert_eq!(fs::read_to_string(&path).expect("a study"), text);
-    let results = laboratory.results();
+    let results = sandbox.results();
     // The default timeout of a run is 10 s, which may be too short on a busy machine.
-    let in_time = text.replacen("# deadline = 10 ", "deadline = 600 ", 1);
+    let in_time = text.replacen("# timeout = 10 ", "timeout = 600 ", 1);
     assert_ne!(in_time, text);
     fs::write(&path, in_time).expect("a study");
     with("study run", &format!("--quick --out {}", results.display())).expect(0);
@@ -336,41 +342,42 @@ fn what_is_written_anew_passes_its_check_and_runs() {
 
 #[test]
 fn a_file_that_is_there_is_left_alone() {
-    let placed = Placed::new("precious");
+    let placed = StoredStudy::new("precious");
     let refused = placed.run("study new STUDY").expect(2);
-    assert!(refused.stderr.contains("there already"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("already exists"), "{}", refused.stderr);
     assert_eq!(fs::read_to_string(&placed.study).expect("a file"), "precious");
     placed.run("study new /nowhere/study.toml").expect(5);
 }
 
 /// Keys that are valid only together with another key, which the file of `study new` leaves out.
 const NEEDS_ANOTHER: [&str; 6] =
-    ["most_repetitions", "most_s", "first_touch", "reply", "events", "event"];
+    ["max_repetitions", "max_time", "first_touch", "reply", "counter_events", "profile_event"];
 
 /// Every key that `study new` explains is valid in its place when uncommented.
 #[test]
 fn all_that_is_explained_is_right() {
-    let laboratory = Laboratory::open();
-    let path = laboratory.path("all.toml");
-    laboratory.run(&format!("study new {}", path.display())).expect(0);
+    let sandbox = Sandbox::open();
+    let path = sandbox.path("all.toml");
+    sandbox.run(&format!("study new {}", path.display())).expect(0);
     let text = fs::read_to_string(&path).expect("a study");
     let is_key = |line: &str| {
         let name = line.split(" = ").next().unwrap_or_default();
         line.contains(" = ") && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     };
-    let (before, rest) = text.split_once("# [[picture]]").expect("a section that is left out");
+    let (before, rest) =
+        text.split_once("# [[instrument_figure]]").expect("a section that is left out");
     let (whole, after) = rest.split_once("\n\n").expect("its end");
     let section: String =
         whole.lines().map(|line| format!("{}\n", line.trim_start_matches("# "))).collect();
-    fs::write(&path, format!("{before}[[picture]]{section}\n{after}")).expect("a study");
-    laboratory.run(&format!("study check {}", path.display())).expect(0);
+    fs::write(&path, format!("{before}[[instrument_figure]]{section}\n{after}")).expect("a study");
+    sandbox.run(&format!("study check {}", path.display())).expect(0);
     let text = format!("{before}\n{after}");
     let mut tried = 0;
     for line in text.lines().filter(|line| line.strip_prefix("# ").is_some_and(is_key)) {
         let changed = text.replacen(line, &line[2..], 1);
         fs::write(&path, &changed).expect("a study");
         let name = line[2..].split(" = ").next().unwrap_or_default();
-        let checked = laboratory.run(&format!("study check {} --json", path.display()));
+        let checked = sandbox.run(&format!("study check {} --json", path.display()));
         let answer = serde_json::from_str::<Value>(&checked.stdout).expect("an object");
         let mistakes = answer["mistakes"].as_array().expect("mistakes");
         let keys: Vec<&str> = mistakes.iter().filter_map(|one| one["key"].as_str()).collect();
@@ -386,22 +393,22 @@ fn all_that_is_explained_is_right() {
 
 #[test]
 fn every_study_passes_its_check_and_has_a_plan() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     for path in studies() {
         let name = path.display();
-        let checked = laboratory.run(&format!("study check {name}")).expect(0);
+        let checked = sandbox.run(&format!("study check {name}")).expect(0);
         assert!(checked.stdout.contains("no mistakes"), "{name}: {}", checked.stdout);
-        let planned = laboratory.run(&format!("study plan {name}")).expect(0);
-        let same = laboratory.run(&format!("plan {name}")).expect(0);
+        let planned = sandbox.run(&format!("study plan {name}")).expect(0);
+        let same = sandbox.run(&format!("plan {name}")).expect(0);
         assert_eq!(planned.stdout.lines().count(), same.stdout.lines().count(), "{name}");
-        laboratory.run(&format!("study plan {name} --quick --json")).expect(0);
-        let shown = laboratory.run(&format!("study show {name}")).expect(0);
+        sandbox.run(&format!("study plan {name} --quick --json")).expect(0);
+        let shown = sandbox.run(&format!("study show {name}")).expect(0);
         assert!(shown.stdout.contains("H1"), "{name}: {}", shown.stdout);
     }
 }
 
 /// Every figure and table of the study wright, in the words of the report for one that was not measured.
-const OF_WRIGHT: [&str; 7] = [
+const WRIGHT_METRICS: [&str; 7] = [
     "Figure 1:",
     "Figure 2:",
     "Figure 3:",
@@ -413,27 +420,30 @@ const OF_WRIGHT: [&str; 7] = [
 
 #[test]
 fn what_was_not_measured_is_named_in_its_place_and_several_files_are_a_factor() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let mut files = Vec::new();
     for name in ["one", "other"] {
-        let mut command = laboratory.command("study run wright --quick --only H3 --out");
-        let file = laboratory.path(&format!("{name}.jsonl"));
+        let mut command = sandbox.command("study run wright --quick --only H3 --out");
+        let file = sandbox.path(&format!("{name}.jsonl"));
         command.arg(&file);
         // The timeout of a run is 10 s here; on a busy machine some may fail, which does not change the layout of the
         // page.
-        let measured = laboratory.finish(command);
+        let measured = sandbox.finish(command);
         assert!(matches!(measured.status.code(), Some(0 | 4)), "{measured:?}");
         files.push(file);
     }
-    let page = laboratory.path("both.html");
-    let mut command = laboratory.command("report");
+    let page = sandbox.path("both.html");
+    let mut command = sandbox.command("report");
     command.args(&files).arg("-o").arg(&page);
-    laboratory.finish(command).expect(0);
+    sandbox.finish(command).expect(0);
     let report = fs::read_to_string(&page).expect("a report");
-    for wanted in OF_WRIGHT {
+    for wanted in WRIGHT_METRICS {
         assert!(report.contains(wanted), "no {wanted:?}");
     }
-    assert!(report.contains("Not measured: ") && report.contains("Not seen: "), "all is there?");
+    assert!(
+        report.contains("Not measured: ") && report.contains("Not observed: "),
+        "all is there?"
+    );
     let table = report.split("Table benchmark-1:").nth(1).expect("a table");
     let table = table.split("</table>").next().expect("its end");
     let has = |cell: &str| table.contains(&format!(">{cell}</t"));
@@ -448,19 +458,19 @@ fn what_was_refused_is_why_a_claim_cannot_be_tested() {
         "name = \"trips\"\nmechanism = \"udp\"\nworkload = \"round-trip\"\nbuffer = \"1MiB,2MiB\"",
     );
     assert_ne!(refused, SMALL);
-    let placed = Placed::new(&refused);
+    let placed = StoredStudy::new(&refused);
     placed.run("study run STUDY --quick --out RESULTS").expect(0);
     let said = placed.run("study judge RESULTS").expect(0).stdout;
     let (_, of_trips) = said.split_once("H4: ").expect("H4");
-    assert!(of_trips.contains("65507 bytes a message"), "{of_trips}");
-    assert!(!of_trips.contains("a quick look leaves it out"), "{of_trips}");
+    assert!(of_trips.contains("65507 bytes per message"), "{of_trips}");
+    assert!(!of_trips.contains("--quick leaves it out"), "{of_trips}");
 }
 
 #[test]
 fn the_studies_that_come_along_are_listed() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     for command in ["list studies --json", "study list --json"] {
-        let listed = laboratory.run(command).expect(0);
+        let listed = sandbox.run(command).expect(0);
         let listed: Vec<Value> = serde_json::from_str(&listed.stdout).expect("an array");
         assert!(listed.iter().any(|study| study["name"] == "pipe-or-socket"));
         for study in listed {
@@ -468,27 +478,27 @@ fn the_studies_that_come_along_are_listed() {
             assert_eq!(study["available"], true);
             assert!(study["reason"].is_null());
             let name = text(&study, "name");
-            laboratory.run(&format!("study check {name}")).expect(0);
-            let toml = laboratory.run(&format!("study show --toml {name}")).expect(0);
+            sandbox.run(&format!("study check {name}")).expect(0);
+            let toml = sandbox.run(&format!("study show --toml {name}")).expect(0);
             assert!(toml.stdout.contains(&format!("name = \"{name}\"")), "{}", toml.stdout);
         }
     }
-    let words = laboratory.run("study list").expect(0);
+    let words = sandbox.run("study list").expect(0);
     assert!(words.stdout.contains("pipe-or-socket"), "{}", words.stdout);
 }
 
 #[test]
 fn the_schema_that_is_printed_is_the_one_that_is_published() {
-    let laboratory = Laboratory::open();
-    let printed = laboratory.run("study show --schema").expect(0);
+    let sandbox = Sandbox::open();
+    let printed = sandbox.run("study show --schema").expect(0);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/study.schema.json");
     assert_eq!(printed.stdout, fs::read_to_string(path).expect("the schema"));
-    laboratory.run("study show").expect(2);
+    sandbox.run("study show").expect(2);
 }
 
 #[test]
 fn a_summary_for_scripts_is_all_that_is_printed() {
-    let placed = Placed::new(SMALL);
+    let placed = StoredStudy::new(SMALL);
     let told = placed.run("study run STUDY --only H1 --out RESULTS --json").expect(0);
     let cases: Vec<Value> = serde_json::from_str(&told.stdout).expect("an array");
     assert_eq!(cases.len(), 4);

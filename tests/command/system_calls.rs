@@ -7,9 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::carried::carried;
-use crate::laboratory::{Laboratory, with_time};
+use crate::max_message::largest_message;
 use crate::results::{ResultsFile, number};
+use crate::sandbox::{Sandbox, with_time};
 use crate::skip::skip;
 
 /// Number of each call in one timed region.
@@ -23,19 +23,19 @@ struct Traced {
 
 /// Runs the case under strace; `None` if that is not possible here.
 fn trace(arguments: &str) -> Option<Traced> {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     if let Err(reason) = try_strace() {
         skip("system calls of a worker", &reason);
         return None;
     }
     let mut strace = Command::new("strace");
-    strace.arg("-ff").arg("-o").arg(laboratory.path("trace"));
+    strace.arg("-ff").arg("-o").arg(sandbox.path("trace"));
     strace.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "--force"]);
     strace.args(["--repetitions", "1", "--attempts", "1"]);
-    strace.arg("--out").arg(laboratory.results());
-    laboratory.finish(laboratory.place(strace, &with_time(arguments))).expect(0);
-    let file = ResultsFile::read(&laboratory.results());
-    Some(Traced { regions: regions(&laboratory), samples: file.samples })
+    strace.arg("--out").arg(sandbox.results());
+    sandbox.finish(sandbox.place(strace, &with_time(arguments))).expect(0);
+    let file = ResultsFile::read(&sandbox.results());
+    Some(Traced { regions: regions(&sandbox), samples: file.samples })
 }
 
 /// Checks that strace works here.
@@ -49,8 +49,8 @@ pub(crate) fn try_strace() -> Result<(), String> {
 }
 
 /// Returns the timed region of each peer; each thread has its own trace.
-fn regions(laboratory: &Laboratory) -> Vec<Calls> {
-    let folder = fs::read_dir(laboratory.path("")).expect("the folder").flatten();
+fn regions(sandbox: &Sandbox) -> Vec<Calls> {
+    let folder = fs::read_dir(sandbox.path("")).expect("the folder").flatten();
     let traces = folder.filter(|entry| entry.file_name().to_string_lossy().starts_with("trace."));
     let texts = traces.map(|entry| fs::read_to_string(entry.path()).expect("a trace"));
     texts.filter(|trace| trace.contains("getrusage(")).map(|trace| region(&trace)).collect()
@@ -163,7 +163,7 @@ fn a_compressed_round_trip_is_four_calls_whatever_the_codec() {
 /// Each message lowers one semaphore and raises one; a long wait adds a call per time slice.
 #[test]
 fn a_queue_with_system_v_semaphores_is_two_calls_a_message() {
-    let arguments = "-m mmap-queue --set mmap-queue.wait=sysv-sem -w round-trip -b 64 --total 6400";
+    let arguments = "-m mmap-queue --set mmap-queue.lock=sysv-sem -w round-trip -b 64 --total 6400";
     let Some(traced) = trace(arguments) else { return };
     for region in &traced.regions {
         let semaphores = region.get("semtimedop").copied();
@@ -231,7 +231,7 @@ fn every_party_reports_the_calls_it_makes() {
         }
         for mode in mechanism.modes {
             let (name, mode) = (mechanism.name, mode.name());
-            let bytes = carried(mechanism, 10_000);
+            let bytes = largest_message(mechanism, 10_000);
             let total = bytes * 50;
             let arguments =
                 format!("-m {name} --mode {mode} -w stream,round-trip -b {bytes} --total {total}");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::laboratory::Laboratory;
+use crate::sandbox::Sandbox;
 
 /// Commands that read results files and must report the same errors: words before and after the file.
 const COMMANDS: &[(&str, &str)] = &[
@@ -17,31 +17,31 @@ const COMMANDS: &[(&str, &str)] = &[
 /// A small file from a real measurement.
 const REAL: &str = include_str!("files/three-mechanisms.jsonl");
 
-/// A results file of four runs, and its laboratory.
-struct Written {
-    laboratory: Laboratory,
+/// A results file of four runs, and its sandbox.
+struct DamagedFile {
+    sandbox: Sandbox,
     lines: Vec<String>,
 }
 
-impl Written {
+impl DamagedFile {
     fn new() -> Self {
-        let laboratory = Laboratory::open();
+        let sandbox = Sandbox::open();
         let arguments = "-m null,pipe -b 64 --total 6400 --repetitions 1";
-        laboratory.finish(laboratory.measuring(arguments)).expect(0);
-        let text = fs::read_to_string(laboratory.results()).expect("results");
+        sandbox.finish(sandbox.measuring(arguments)).expect(0);
+        let text = fs::read_to_string(sandbox.results()).expect("results");
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         assert_eq!(lines.len(), 6);
-        Self { laboratory, lines }
+        Self { sandbox, lines }
     }
 
     fn changed(&self, contents: &str) -> PathBuf {
-        let path = self.laboratory.path("changed.jsonl");
+        let path = self.sandbox.path("changed.jsonl");
         fs::write(&path, contents).expect("a file");
         path
     }
 
     fn refused(&self, contents: &str, words: &[&str]) {
-        refused(&self.laboratory, &self.changed(contents), words);
+        refused(&self.sandbox, &self.changed(contents), words);
     }
 
     /// Checks that every command skips a line of `contents` with a warning that contains all `words`. Commands that may
@@ -50,7 +50,7 @@ impl Written {
         words.iter().for_each(|word| self.warned(contents, word));
         let path = self.changed(contents);
         for command in ["show --strict", "resume"] {
-            let told = self.laboratory.run(&format!("{command} {}", path.display())).expect(2);
+            let told = self.sandbox.run(&format!("{command} {}", path.display())).expect(2);
             assert_eq!((told.stderr.lines().count(), &*told.stdout), (1, ""), "{}", told.stderr);
             for word in words {
                 assert!(told.stderr.contains(word), "{command}: no `{word}`: {}", told.stderr);
@@ -63,7 +63,7 @@ impl Written {
         let path = self.changed(contents);
         for (before, after) in COMMANDS {
             let command = format!("{before} {} {after}", path.display());
-            let told = self.laboratory.run(&command).expect(0);
+            let told = self.sandbox.run(&command).expect(0);
             assert!(told.stderr.lines().all(|line| line.contains("warning")), "{}", told.stderr);
             assert!(told.stderr.contains(words), "{command}: {}", told.stderr);
         }
@@ -81,10 +81,10 @@ impl Written {
 }
 
 /// Checks that every command refuses the file at `path` in one line that names it and contains all `words`.
-fn refused(laboratory: &Laboratory, path: &Path, words: &[&str]) {
+fn refused(sandbox: &Sandbox, path: &Path, words: &[&str]) {
     for (before, after) in COMMANDS {
         let command = format!("{before} {} {after}", path.display());
-        let told = laboratory.run(&command).expect(2);
+        let told = sandbox.run(&command).expect(2);
         assert_eq!(told.stderr.lines().count(), 1, "{command}: {}", told.stderr);
         assert_eq!(told.stdout, "", "{command}");
         for word in words.iter().copied().chain([path.to_str().expect("a plain name")]) {
@@ -95,55 +95,58 @@ fn refused(laboratory: &Laboratory, path: &Path, words: &[&str]) {
 
 #[test]
 fn a_whole_file_is_shown_without_a_warning() {
-    let written = Written::new();
+    let written = DamagedFile::new();
     let path = written.changed(&written.whole());
-    let shown = written.laboratory.run(&format!("show {}", path.display())).expect(0);
+    let shown = written.sandbox.run(&format!("show {}", path.display())).expect(0);
     assert_eq!(shown.stderr, "");
 }
 
 #[test]
 fn a_foreign_file_is_refused() {
-    let written = Written::new();
-    written.refused("", &["no results file"]);
-    written.refused("hello\n", &["no results file"]);
-    written.refused("{\"a\":1}\n{\"b\":2}\n", &["no results file"]);
-    written.refused("[]\n", &["no results file"]);
-    written.refused(&written.lines[1..].join("\n"), &["no results file"]);
-    refused(&written.laboratory, Path::new("/nowhere/results.jsonl"), &["cannot read"]);
-    refused(&written.laboratory, Path::new("/"), &["cannot read"]);
+    let written = DamagedFile::new();
+    written.refused("", &["not an ipcperf results file"]);
+    written.refused("hello\n", &["not an ipcperf results file"]);
+    written.refused("{\"a\":1}\n{\"b\":2}\n", &["not an ipcperf results file"]);
+    written.refused("[]\n", &["not an ipcperf results file"]);
+    written.refused(&written.lines[1..].join("\n"), &["not an ipcperf results file"]);
+    refused(&written.sandbox, Path::new("/nowhere/results.jsonl"), &["cannot read"]);
+    refused(&written.sandbox, Path::new("/"), &["cannot read"]);
 }
 
 #[test]
 fn a_binary_file_is_refused() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let binary = Path::new(env!("CARGO_BIN_EXE_ipcperf"));
-    refused(&laboratory, binary, &["no results file"]);
+    refused(&sandbox, binary, &["not an ipcperf results file"]);
 }
 
 #[test]
-fn a_newer_file_is_refused_with_both_versions() {
-    let written = Written::new();
-    let newer = written.lines[0].replacen("\"schema\":1", "\"schema\":99", 1);
-    written.refused(&written.with_line(0, &newer), &["newer", "99", "up to 1"]);
+fn a_file_of_another_version_is_refused_with_both_versions() {
+    let written = DamagedFile::new();
+    for (schema, age) in [(99, "newer"), (1, "older")] {
+        let other = written.lines[0].replacen("\"schema\":2", &format!("\"schema\":{schema}"), 1);
+        let words = [age, &format!("schema {schema}"), "reads schema 2"];
+        written.refused(&written.with_line(0, &other), &words);
+    }
 }
 
 #[test]
 fn a_bad_header_is_refused() {
-    let written = Written::new();
+    let written = DamagedFile::new();
     let header = |from: &str, to: &str| {
         let changed = written.lines[0].replacen(from, to, 1);
         assert_ne!(changed, written.lines[0], "{from} is in the header");
         written.with_line(0, &changed)
     };
-    written.refused(&header("\"schema\":1,", ""), &["bad header"]);
-    written.refused(&header("\"schema\":1", "\"schema\":0"), &["bad header"]);
-    written.refused(&header("\"schema\":1", "\"schema\":\"one\""), &["bad header"]);
+    written.refused(&header("\"schema\":2,", ""), &["bad header"]);
+    written.refused(&header("\"schema\":2", "\"schema\":0"), &["bad header"]);
+    written.refused(&header("\"schema\":2", "\"schema\":\"one\""), &["bad header"]);
     written.refused(&header("\"seed\":", "\"sad\":"), &["bad header"]);
 }
 
 #[test]
 fn a_bad_line_inside_is_left_out_with_its_number() {
-    let written = Written::new();
+    let written = DamagedFile::new();
     let sample = &written.lines[2];
     written.left_out(&written.with_line(2, &sample[..sample.len() / 2]), &["line 3"]);
     written.left_out(&written.with_line(3, ""), &["line 4"]);
@@ -156,7 +159,7 @@ fn a_bad_line_inside_is_left_out_with_its_number() {
 
 #[test]
 fn a_line_that_somebody_has_edited_is_left_out_where_it_makes_no_sense() {
-    let written = Written::new();
+    let written = DamagedFile::new();
     let edited = |from: &str, to: &str| {
         let sample = &written.lines[3];
         let at = sample.find(from).unwrap_or_else(|| panic!("no {from}: {sample}")) + from.len();
@@ -171,7 +174,7 @@ fn a_line_that_somebody_has_edited_is_left_out_where_it_makes_no_sense() {
     written.left_out(&edited("\"block\":", "4294967296"), &["line 4"]);
     written.left_out(&edited("\"workload\":", "\"a\\nb\\u001b[2J\""), &["line 4"]);
     written.left_out(&edited("\"cpus\":", &"[".repeat(10_000)), &["line 4"]);
-    for key in ["\"set_aside\":", "\"cpu_pair_class\":", "\"mechanism\":"] {
+    for key in ["\"excluded\":", "\"cpu_pair_class\":", "\"mechanism\":"] {
         written.left_out(&edited(key, "[{}]"), &["line 4"]);
     }
 }
@@ -179,9 +182,9 @@ fn a_line_that_somebody_has_edited_is_left_out_where_it_makes_no_sense() {
 /// Absurd but possible values are shown without a panic, and only plain text reaches the terminal.
 #[test]
 fn absurd_values_are_shown_as_they_are() {
-    let laboratory = Laboratory::open();
-    let path = laboratory.path("absurd.jsonl");
-    let sample = REAL.lines().find(|line| line.contains("\"set_aside\":null")).expect("a sample");
+    let sandbox = Sandbox::open();
+    let path = sandbox.path("absurd.jsonl");
+    let sample = REAL.lines().find(|line| line.contains("\"excluded\":null")).expect("a sample");
     for (key, value) in [
         ("buffer_bytes", "0"),
         ("buffer_bytes", "18446744073709551615"),
@@ -195,7 +198,7 @@ fn absurd_values_are_shown_as_they_are() {
         fs::write(&path, REAL.replace(sample, &object.to_string())).expect("a file");
         for (before, after) in COMMANDS {
             let command = format!("{before} {} {after}", path.display());
-            let told = laboratory.run(&command).expect(0);
+            let told = sandbox.run(&command).expect(0);
             assert_eq!(told.stderr, "", "{key} of {value}");
             // CSV lines end in CR LF (RFC 4180).
             let printed = told.stdout.replace("\r\n", "\n");
@@ -207,20 +210,20 @@ fn absurd_values_are_shown_as_they_are() {
 
 #[test]
 fn a_torn_last_line_is_left_out_with_a_warning() {
-    let written = Written::new();
+    let written = DamagedFile::new();
     let whole = written.whole();
-    written.warned(&whole[..whole.len() - 20], "torn");
-    written.warned(&whole[..whole.len() - 1], "torn");
+    written.warned(&whole[..whole.len() - 20], "the last line is incomplete");
+    written.warned(&whole[..whole.len() - 1], "the last line is incomplete");
     let samples = written.lines[..4].join("\n");
     written.warned(&format!("{samples}\n"), "no footer");
 }
 
 #[test]
 fn each_of_several_files_is_shown() {
-    let written = Written::new();
-    let (one, other) = (written.laboratory.results(), written.changed(&written.whole()));
+    let written = DamagedFile::new();
+    let (one, other) = (written.sandbox.results(), written.changed(&written.whole()));
     let both = format!("show {} {}", one.display(), other.display());
-    let shown = written.laboratory.run(&both).expect(0);
+    let shown = written.sandbox.run(&both).expect(0);
     for path in [one, other] {
         assert!(shown.stdout.contains(&path.display().to_string()), "{}", shown.stdout);
     }

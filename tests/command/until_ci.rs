@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 
-use crate::laboratory::{Laboratory, with_time};
+use crate::complete_file::assert_whole;
 use crate::mistakes::refused;
 use crate::results::{ResultsFile, number};
-use crate::whole::assert_whole;
+use crate::sandbox::{Sandbox, with_time};
 
 /// A precision that no machine reaches.
 const UNREACHABLE: &str = "--until-ci 0.000001";
 
 /// Runs the cases and returns the printed summaries and the file.
-fn measured(laboratory: &Laboratory, arguments: &str) -> (Vec<Value>, ResultsFile) {
-    let out = laboratory.results();
+fn measured(sandbox: &Sandbox, arguments: &str) -> (Vec<Value>, ResultsFile) {
+    let out = sandbox.results();
     let arguments = with_time(&format!("run {arguments} --json --out {}", out.display()));
-    let finished = laboratory.run(&arguments).expect(0);
+    let finished = sandbox.run(&arguments).expect(0);
     (serde_json::from_str(&finished.stdout).expect("an array"), assert_whole(&out))
 }
 
@@ -26,42 +26,42 @@ fn last_block(file: &ResultsFile) -> u64 {
 #[test]
 fn flags_that_contradict_or_lack_each_other_are_refused() {
     refused("run -m pipe --until-ci 2 --repetitions 20", &["--until-ci", "--repetitions"]);
-    refused("run -m pipe --most-repetitions 20", &["--until-ci"]);
-    refused("run -m pipe --most-seconds 20", &["--until-ci"]);
+    refused("run -m pipe --max-repetitions 20", &["--until-ci"]);
+    refused("run -m pipe --max-time 20", &["--until-ci"]);
     for percent in ["0", "-1", "100", "NaN", "inf", "little"] {
         refused(&format!("run -m pipe --until-ci {percent}"), &["--until-ci"]);
     }
     for most in ["0", "9", "-1", "many"] {
-        let arguments = format!("run -m pipe --until-ci 2 --most-repetitions {most}");
-        refused(&arguments, &["--most-repetitions"]);
+        let arguments = format!("run -m pipe --until-ci 2 --max-repetitions {most}");
+        refused(&arguments, &["--max-repetitions"]);
     }
     for most in ["0", "-1", "NaN", "inf", "1e99"] {
-        let arguments = format!("run -m pipe --until-ci 2 --most-seconds {most}");
-        refused(&arguments, &["--most-seconds"]);
+        let arguments = format!("run -m pipe --until-ci 2 --max-time {most}");
+        refused(&arguments, &["--max-time"]);
     }
     refused("run -m pipe --attempts 0", &["--attempts", "at least 1"]);
 }
 
 #[test]
 fn the_plan_says_until_when() {
-    let laboratory = Laboratory::open();
-    let arguments = "plan -m pipe -b 64 --until-ci 2.5 --most-repetitions 40 --most-seconds 30";
-    let table = laboratory.run(arguments).expect(0).stdout;
-    for word in ["until each median is known to 2.5 %", "40 repetitions", "30 s"] {
+    let sandbox = Sandbox::open();
+    let arguments = "plan -m pipe -b 64 --until-ci 2.5 --max-repetitions 40 --max-time 30";
+    let table = sandbox.run(arguments).expect(0).stdout;
+    for word in ["until the precision of each median is ±2.5 %", "40 repetitions", "30 s"] {
         assert!(table.contains(word), "no `{word}`: {table}");
     }
-    let planned = laboratory.run(&format!("{arguments} --json")).expect(0);
+    let planned = sandbox.run(&format!("{arguments} --json")).expect(0);
     let plan: Value = serde_json::from_str(&planned.stdout).expect("one object");
     assert_eq!(plan["until_ci"]["half_width"], 0.025);
-    assert_eq!(plan["until_ci"]["most_repetitions"], 40);
+    assert_eq!(plan["until_ci"]["max_repetitions"], 40);
     assert_eq!((number(&plan, "repetitions"), number(&plan, "runs")), (10, 11), "the least");
 }
 
 #[test]
 fn each_case_stops_where_it_is_known_or_capped() {
-    let laboratory = Laboratory::open();
-    let arguments = "-m null,pipe -b 64 --total 64kB --until-ci 30 --most-repetitions 30";
-    let (summaries, file) = measured(&laboratory, arguments);
+    let sandbox = Sandbox::open();
+    let arguments = "-m null,pipe -b 64 --total 64kB --until-ci 30 --max-repetitions 30";
+    let (summaries, file) = measured(&sandbox, arguments);
     assert_eq!(summaries.len(), 2);
     for summary in summaries {
         let figure = ["bandwidth_bytes_per_s", "ns_per_message"].map(|key| &summary[key]);
@@ -85,21 +85,24 @@ fn interval(summary: &Value) -> [f64; 2] {
 
 #[test]
 fn repetitions_are_capped() {
-    let laboratory = Laboratory::open();
-    let arguments = format!("-m pipe,tcp -b 64 --total 64kB {UNREACHABLE} --most-repetitions 12");
-    let (summaries, file) = measured(&laboratory, &arguments);
+    let sandbox = Sandbox::open();
+    let arguments = format!("-m pipe,tcp -b 64 --total 64kB {UNREACHABLE} --max-repetitions 12");
+    let (summaries, file) = measured(&sandbox, &arguments);
     assert_eq!(last_block(&file), 12);
     assert!(summaries.iter().all(|summary| summary["median_interval"].is_array()));
-    let shown = laboratory.run(&format!("show {}", laboratory.results().display())).expect(0);
-    for words in ["0 of 2 medians are known", "at the cap on repetitions or time"] {
+    let shown = sandbox.run(&format!("show {}", sandbox.results().display())).expect(0);
+    for words in [
+        "0 of 2 medians have reached a precision",
+        "within the maximum number of repetitions or time",
+    ] {
         assert!(shown.stdout.contains(words), "no `{words}`: {}", shown.stdout);
     }
 }
 
 #[test]
 fn time_is_capped_but_every_case_gets_the_least() {
-    let laboratory = Laboratory::open();
-    let arguments = format!("-m pipe,tcp -b 64 --total 6400 {UNREACHABLE} --most-seconds 0.001");
-    let (_, file) = measured(&laboratory, &arguments);
+    let sandbox = Sandbox::open();
+    let arguments = format!("-m pipe,tcp -b 64 --total 6400 {UNREACHABLE} --max-time 0.001");
+    let (_, file) = measured(&sandbox, &arguments);
     assert_eq!(last_block(&file), 10);
 }

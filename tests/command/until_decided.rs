@@ -5,8 +5,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::laboratory::{Finished, Laboratory};
 use crate::results::{ResultsFile, number, text};
+use crate::sandbox::{Finished, Sandbox};
 
 /// One hypothesis that is decided on every machine, since a pipe takes about a hundred times as long as `null`; one
 /// that ten repetitions cannot decide, since their smallest p-value exceeds its alpha and both sides are about equally
@@ -19,7 +19,7 @@ question = "Does a pipe cost more than nothing?"
 [sampling]
 repetitions = 10
 attempts = 1
-deadline = 600
+timeout = 600
 seed = 3
 
 [[matrix]]
@@ -55,20 +55,20 @@ over = "mechanism"
 where = { matrix = "trips" }
 first = { buffer = "8" }
 second = { buffer = "16" }
-level = 0.0001
+alpha = 0.0001
 negligible = 0
 "#;
 
-fn run(laboratory: &Laboratory, arguments: &str) -> Finished {
-    let mut command = laboratory.command(arguments);
-    command.current_dir(laboratory.path(""));
-    laboratory.finish(command)
+fn run(sandbox: &Sandbox, arguments: &str) -> Finished {
+    let mut command = sandbox.command(arguments);
+    command.current_dir(sandbox.path(""));
+    sandbox.finish(command)
 }
 
-fn measured(laboratory: &Laboratory) -> ResultsFile {
-    fs::write(laboratory.path("study.toml"), STUDY).expect("a study");
-    run(laboratory, "study run study.toml --until-decided --out results.jsonl").expect(0);
-    ResultsFile::read(&laboratory.path("results.jsonl"))
+fn measured(sandbox: &Sandbox) -> ResultsFile {
+    fs::write(sandbox.path("study.toml"), STUDY).expect("a study");
+    run(sandbox, "study run study.toml --until-decided --out results.jsonl").expect(0);
+    ResultsFile::read(&sandbox.path("results.jsonl"))
 }
 
 /// Returns the last repetition of each buffer size, by mechanism and workload.
@@ -84,8 +84,8 @@ fn repetitions(file: &ResultsFile) -> BTreeMap<(String, u64), u64> {
 
 #[test]
 fn cases_are_repeated_as_long_as_a_claim_about_them_is_open() {
-    let laboratory = Laboratory::open();
-    let file = measured(&laboratory);
+    let sandbox = Sandbox::open();
+    let file = measured(&sandbox);
     assert_eq!(file.header["plan"]["until_decided"]["at_repetitions"], json!([7, 10]));
     assert_eq!(file.footer["complete"], true);
     let last = repetitions(&file);
@@ -93,20 +93,20 @@ fn cases_are_repeated_as_long_as_a_claim_about_them_is_open() {
     assert_eq!((of("null stream", 64), of("pipe stream", 64)), (7, 7), "decided at the first look");
     assert_eq!((of("pipe round-trip", 8), of("pipe round-trip", 16)), (10, 10), "open to the end");
     assert_eq!(of("pipe round-trip", 256), 7, "no claim is about it");
-    let judged = run(&laboratory, "study judge results.jsonl --json").expect(0);
+    let judged = run(&sandbox, "study judge results.jsonl --json").expect(0);
     let judged: Value = serde_json::from_str(&judged.stdout).expect("an array");
     assert_eq!(judged[0]["verdict"], "supported", "{judged:#}");
     assert_eq!(judged[0]["at_look"]["repetitions"], 7, "{judged:#}");
     assert_eq!(judged[1]["verdict"], "inconclusive", "{judged:#}");
     assert_eq!(judged[1]["at_look"]["look"], 2, "{judged:#}");
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
 }
 
 #[test]
 fn what_was_cut_off_is_resumed_by_the_same_rule() {
-    let laboratory = Laboratory::open();
-    let whole = measured(&laboratory);
-    let path = laboratory.path("results.jsonl");
+    let sandbox = Sandbox::open();
+    let whole = measured(&sandbox);
+    let path = sandbox.path("results.jsonl");
     let lines = fs::read_to_string(&path).expect("results");
     let is_early = |line: &&str| {
         let line: Value = serde_json::from_str(line).expect("a line");
@@ -114,7 +114,7 @@ fn what_was_cut_off_is_resumed_by_the_same_rule() {
     };
     let early: Vec<&str> = lines.lines().filter(is_early).collect();
     fs::write(&path, early.join("\n") + "\n").expect("results");
-    run(&laboratory, "resume results.jsonl").expect(0);
+    run(&sandbox, "resume results.jsonl").expect(0);
     let resumed = ResultsFile::read(&path);
     assert_eq!(repetitions(&resumed), repetitions(&whole));
     assert_eq!(resumed.samples.len(), whole.samples.len());
@@ -123,20 +123,20 @@ fn what_was_cut_off_is_resumed_by_the_same_rule() {
 
 #[test]
 fn the_plan_says_when_claims_are_judged_and_other_lengths_are_asked_for_by_name() {
-    let laboratory = Laboratory::open();
-    fs::write(laboratory.path("study.toml"), STUDY).expect("a study");
-    let plan = run(&laboratory, "study plan study.toml --until-decided").expect(0);
+    let sandbox = Sandbox::open();
+    fs::write(sandbox.path("study.toml"), STUDY).expect("a study");
+    let plan = run(&sandbox, "study plan study.toml --until-decided").expect(0);
     let words = plan.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("claims are judged after 7 and 10 repetitions"), "{}", plan.stdout);
     for (flag, bytes) in [("", 400), ("--as-published", 480)] {
-        let plan = run(&laboratory, &format!("study plan study.toml --json {flag}")).expect(0);
+        let plan = run(&sandbox, &format!("study plan study.toml --json {flag}")).expect(0);
         let plan: Value = serde_json::from_str(&plan.stdout).expect("a plan");
         let specs = plan["specs"].as_array().expect("specs");
         assert!(specs.iter().any(|one| one["spec"]["total_bytes"] == bytes), "{flag}: {specs:#?}");
     }
-    run(&laboratory, "study run study.toml --quick --as-published").expect(2);
+    run(&sandbox, "study run study.toml --quick --as-published").expect(2);
     let ci = STUDY.replace("repetitions = 10", "until_ci = 5");
-    fs::write(laboratory.path("study.toml"), ci).expect("a study");
-    let refused = run(&laboratory, "study plan study.toml --until-decided").expect(2);
+    fs::write(sandbox.path("study.toml"), ci).expect("a study");
+    let refused = run(&sandbox, "study plan study.toml --until-decided").expect(2);
     assert!(refused.stderr.contains("until_ci"), "{}", refused.stderr);
 }

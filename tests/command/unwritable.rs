@@ -3,66 +3,66 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::laboratory::{Finished, Laboratory, with_time};
 use crate::results::lines;
+use crate::sandbox::{Finished, Sandbox, with_time};
 
 const CASE: &str = "run -m pipe -b 64 --total 6400 --repetitions 1";
 
-fn unwritable(laboratory: &Laboratory, path: &str) -> Finished {
-    let finished = laboratory.run(&with_time(&format!("{CASE} --force --out {path}"))).expect(5);
+fn unwritable(sandbox: &Sandbox, path: &str) -> Finished {
+    let finished = sandbox.run(&with_time(&format!("{CASE} --force --out {path}"))).expect(5);
     assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
     assert!(finished.stderr.contains(path), "{}", finished.stderr);
     assert!(finished.stderr.contains("cannot write results"), "{}", finished.stderr);
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
     finished
 }
 
 #[test]
 fn a_folder_that_is_not_there_is_told() {
-    let laboratory = Laboratory::open();
-    let path = laboratory.path("nowhere/results.jsonl");
-    unwritable(&laboratory, path.to_str().expect("a plain path"));
+    let sandbox = Sandbox::open();
+    let path = sandbox.path("nowhere/results.jsonl");
+    unwritable(&sandbox, path.to_str().expect("a plain path"));
     assert!(!Path::new(&path).exists());
 }
 
 /// `/sys` accepts no new files, not even from root.
 #[test]
 fn a_folder_that_may_not_be_written_is_told() {
-    unwritable(&Laboratory::open(), "/sys/ipcperf.jsonl");
+    unwritable(&Sandbox::open(), "/sys/ipcperf.jsonl");
 }
 
 #[test]
 fn a_folder_in_place_of_a_file_is_told() {
-    let laboratory = Laboratory::open();
-    let folder = laboratory.path("data");
-    unwritable(&laboratory, folder.to_str().expect("a plain path"));
+    let sandbox = Sandbox::open();
+    let folder = sandbox.path("data");
+    unwritable(&sandbox, folder.to_str().expect("a plain path"));
 }
 
 #[test]
 fn a_full_disk_is_told() {
-    let finished = unwritable(&Laboratory::open(), "/dev/full");
+    let finished = unwritable(&Sandbox::open(), "/dev/full");
     assert!(finished.stderr.contains("No space left"), "{}", finished.stderr);
 }
 
 /// The disk fills up during a run; a file-size limit has the same effect on a write.
 #[test]
 fn what_was_written_before_the_disk_filled_up_can_be_shown() {
-    let laboratory = Laboratory::open();
-    let results = laboratory.results();
+    let sandbox = Sandbox::open();
+    let results = sandbox.results();
     let mut shell = Command::new("sh");
     // 16 blocks of 512 or 1,024 bytes, depending on the shell; each sample takes about 1 kB.
     shell.arg("-c").arg("trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"");
     shell.arg(env!("CARGO_BIN_EXE_ipcperf"));
     let arguments =
         format!("run -m pipe -b 64 --total 6400 --repetitions 40 --out {}", results.display());
-    let full = laboratory.finish(laboratory.place(shell, &with_time(&arguments))).expect(5);
+    let full = sandbox.finish(sandbox.place(shell, &with_time(&arguments))).expect(5);
     assert!(full.stderr.contains("what was written is kept"), "{}", full.stderr);
     let kept = lines(&results);
     assert!(kept.len() > 2 && kept.len() < 42, "{} lines", kept.len());
     assert!(std::fs::read(&results).expect("results").ends_with(b"\n"), "a torn line");
-    let shown = laboratory.run(&format!("show {}", results.display())).expect(0);
+    let shown = sandbox.run(&format!("show {}", results.display())).expect(0);
     // The footer is shorter than the sample that did not fit, so it may fit.
     let last = &kept[kept.len() - 1];
     assert!(last["complete"] == false || shown.stderr.contains("no footer"), "{last}");
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
 }

@@ -4,10 +4,10 @@ use ipcperf_engine::channel::Mechanism;
 use ipcperf_model::mechanism::{Boundaries, Delivery};
 use serde_json::Value;
 
-use crate::carried::carried;
-use crate::laboratory::Laboratory;
+use crate::max_message::largest_message;
 use crate::mechanisms::{every_option, for_each_that_moves, modes};
 use crate::results::{ResultsFile, number};
+use crate::sandbox::Sandbox;
 
 /// A buffer far larger than the kernel's: no call can move it at once.
 #[test]
@@ -22,14 +22,14 @@ fn byte_streams_continue_short_transfers_and_count_them() {
 }
 
 fn assert_short(mechanism: &Mechanism, workload: &str) {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let arguments = format!(
         "-m {} -w {workload} -b 1MiB --total 4MiB --kernel-buffer 4096 --mode {} --verify --repetitions 1",
         mechanism.name,
         modes(mechanism),
     );
-    laboratory.finish(laboratory.measuring(&arguments)).expect(0);
-    for sample in ResultsFile::read(&laboratory.results()).samples {
+    sandbox.finish(sandbox.measuring(&arguments)).expect(0);
+    for sample in ResultsFile::read(&sandbox.results()).samples {
         assert!(number(&sample, "short_reads") > 0, "{sample}");
         assert_eq!(number(&sample, "messages"), 4, "{sample}");
         let granted = number(&sample, "kernel_buffer_granted_bytes");
@@ -43,7 +43,7 @@ fn assert_short(mechanism: &Mechanism, workload: &str) {
 #[test]
 fn mechanisms_that_keep_boundaries_never_transfer_short() {
     for_each_that_moves(|mechanism| {
-        if mechanism.boundaries == Boundaries::Kept {
+        if mechanism.boundaries == Boundaries::Preserved {
             for sample in samples_of_every_variant(mechanism) {
                 assert_eq!(number(&sample, "short_reads"), 0, "{sample}");
                 assert_eq!(number(&sample, "short_writes"), 0, "{sample}");
@@ -56,7 +56,7 @@ fn mechanisms_that_keep_boundaries_never_transfer_short() {
 }
 
 fn samples_of_every_variant(mechanism: &Mechanism) -> Vec<Value> {
-    let (laboratory, bytes) = (Laboratory::open(), carried(mechanism, 10_000));
+    let (sandbox, bytes) = (Sandbox::open(), largest_message(mechanism, 10_000));
     let arguments = format!(
         "-m {} -w stream,round-trip -b {bytes} --total {} --mode {} {} --repetitions 1",
         mechanism.name,
@@ -64,18 +64,18 @@ fn samples_of_every_variant(mechanism: &Mechanism) -> Vec<Value> {
         modes(mechanism),
         every_option(mechanism),
     );
-    laboratory.finish(laboratory.measuring(&arguments)).expect(0);
-    ResultsFile::read(&laboratory.results()).samples
+    sandbox.finish(sandbox.measuring(&arguments)).expect(0);
+    ResultsFile::read(&sandbox.results()).samples
 }
 
 /// Messages that the kernel keeps apart take exactly one call each.
 #[test]
 fn datagrams_cost_each_party_one_call_each() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let arguments = "-m unix-dgram,unix-seqpacket -b 10000 --total 1000000 --mode 2thread,2proc \
                      --repetitions 1";
-    laboratory.finish(laboratory.measuring(arguments)).expect(0);
-    for sample in ResultsFile::read(&laboratory.results()).samples {
+    sandbox.finish(sandbox.measuring(arguments)).expect(0);
+    for sample in ResultsFile::read(&sandbox.results()).samples {
         for role in ["sender_calls", "receiver_calls"] {
             assert_eq!(number(&sample, role), 100, "{role}: {sample}");
         }
@@ -87,11 +87,11 @@ fn datagrams_cost_each_party_one_call_each() {
 fn losses_are_counted_and_bandwidth_is_of_what_arrived() {
     for_each_that_moves(|mechanism| {
         if mechanism.delivery == Delivery::Lossy {
-            let laboratory = Laboratory::open();
+            let sandbox = Sandbox::open();
             let arguments =
                 format!("-m {} -b 1000 --total 10000000 --repetitions 1", mechanism.name);
-            laboratory.finish(laboratory.measuring(&arguments)).expect(0);
-            for sample in ResultsFile::read(&laboratory.results()).samples {
+            sandbox.finish(sandbox.measuring(&arguments)).expect(0);
+            for sample in ResultsFile::read(&sandbox.results()).samples {
                 let arrived = number(&sample, "messages");
                 assert_eq!(arrived + number(&sample, "lost_messages"), 10_000, "{sample}");
                 assert_eq!(number(&sample, "total_bytes"), 10_000_000, "{sample}");

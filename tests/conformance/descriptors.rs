@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use ipcperf_model::Mode;
 
-use crate::carried::carried;
-use crate::laboratory::{GRACE, HANG, Laboratory, NEVER_S};
+use crate::max_message::largest_message;
 use crate::mechanisms::{for_each, processes};
 use crate::processes::{descendants, find_within, wait_for};
-use crate::results::runs_told;
+use crate::results::runs_recorded;
+use crate::sandbox::{GRACE, HANG, NEVER_S, Sandbox};
 
 /// Number of first and of last runs in which descriptors are counted, number of runs that must lie between them, and
 /// number of trials, since a busy machine may leave too few observations.
@@ -30,22 +30,22 @@ fn no_descriptor_piles_up_from_run_to_run() {
 /// Returns the number of descriptors of the command in its first and in its last runs; `None` if a busy machine left
 /// too few observations.
 fn descriptors_early_and_late() -> Option<(Vec<usize>, Vec<usize>)> {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let arguments = "-m pipe,fifo,unix-stream-named,shm-ring -b 64 --total 64000 --repetitions 60";
-    let command = laboratory.begin(arguments);
+    let command = sandbox.begin(arguments);
     let mut looks: Vec<(usize, usize)> = Vec::new();
     // A command that has ended has none.
     while let Some(open) = open_descriptors(command.id()).filter(|&open| open > 0) {
-        looks.push((runs_told(&laboratory.results()), open));
+        looks.push((runs_recorded(&sandbox.results()), open));
         std::thread::sleep(Duration::from_millis(1));
     }
     command.finish(HANG).expect(0);
     let (first, last) = (looks.first()?.0, looks.last()?.0);
     let chosen = |is_meant: &dyn Fn(usize) -> bool| -> Vec<usize> {
-        looks.iter().filter(|(told, _)| is_meant(*told)).map(|(_, open)| *open).collect()
+        looks.iter().filter(|(printed, _)| is_meant(*printed)).map(|(_, open)| *open).collect()
     };
-    let early = chosen(&|told| told <= first + LOOKED_AT);
-    let late = chosen(&|told| told + LOOKED_AT >= last);
+    let early = chosen(&|printed| printed <= first + LOOKED_AT);
+    let late = chosen(&|printed| printed + LOOKED_AT >= last);
     (last - first >= 2 * LOOKED_AT + BETWEEN).then_some((early, late))
 }
 
@@ -57,11 +57,11 @@ fn open_descriptors(pid: u32) -> Option<usize> {
 #[test]
 fn each_end_is_held_by_one_party_only() {
     for_each(|mechanism| {
-        let laboratory = Laboratory::open();
-        let (name, bytes) = (mechanism.name, carried(mechanism, 64));
+        let sandbox = Sandbox::open();
+        let (name, bytes) = (mechanism.name, largest_message(mechanism, 64));
         let arguments =
-            format!("-m {name} -b {bytes} --total 1000000GB --deadline {NEVER_S} --repetitions 1");
-        let command = laboratory.begin(&arguments);
+            format!("-m {name} -b {bytes} --total 1000000GB --timeout {NEVER_S} --repetitions 1");
+        let command = sandbox.begin(&arguments);
         let number = processes(mechanism, Mode::TwoProcesses);
         let whole = || Some(descendants(command.id())).filter(|all| all.len() == number);
         let all = wait_for("all processes", GRACE, whole);

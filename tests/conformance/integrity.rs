@@ -4,11 +4,11 @@ use ipcperf_engine::channel::Mechanism;
 use ipcperf_model::mechanism::Delivery;
 use serde_json::Value;
 
-use crate::laboratory::Laboratory;
 use crate::mechanisms::{
     apart, each_option, every_option, for_each, for_each_that_moves, modes, values,
 };
 use crate::results::{ResultsFile, number};
+use crate::sandbox::Sandbox;
 
 /// Buffer sizes around the thresholds of kernels and rings, with the number of messages for each.
 const SIZES: [(u64, u64); 8] = [
@@ -23,7 +23,7 @@ const SIZES: [(u64, u64); 8] = [
 ];
 
 /// Sizes that are also tested with all options and with separate CPUs: a word, and more than the kernel holds at once.
-const CHOSEN: [u64; 2] = [64, LARGE];
+const VARIANT_SIZES: [u64; 2] = [64, LARGE];
 /// Messages of this size are transferred in parts, so options could affect one another, as could peers on separate
 /// CPUs.
 const LARGE: u64 = 200_003;
@@ -36,7 +36,7 @@ const REFUSALS: [&str; 2] = ["carries at most", "one thread cannot be on two CPU
 fn every_message_arrives_whole_and_in_order() {
     for_each_that_moves(|mechanism| {
         for (bytes, messages) in SIZES {
-            let is_chosen = CHOSEN.contains(&bytes);
+            let is_chosen = VARIANT_SIZES.contains(&bytes);
             let beside = if is_chosen { "" } else { "stream,round-trip," };
             let answered =
                 format!("-w {beside}request-reply --reply echo,13 --placement same,free");
@@ -86,7 +86,7 @@ fn every_echo_arrives_whatever_the_options() {
 /// Runs `variants` of `mechanism` with messages of `bytes`, the last of them shorter. Returns the samples and the cells
 /// refused for their size; nothing if all cells are refused.
 fn verify(mechanism: &Mechanism, bytes: u64, messages: u64, variants: &str) -> Vec<Value> {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let total = bytes * messages - bytes / 2;
     let arguments = format!(
         "-m {} -b {bytes} --total {total} --mode {} {variants} --verify \
@@ -94,20 +94,20 @@ fn verify(mechanism: &Mechanism, bytes: u64, messages: u64, variants: &str) -> V
         mechanism.name,
         modes(mechanism),
     );
-    let finished = laboratory.finish(laboratory.measuring(&arguments));
+    let finished = sandbox.finish(sandbox.measuring(&arguments));
     if finished.status.code() == Some(2) {
         let is_expected = |words: &&str| finished.stderr.contains(*words);
         assert!(REFUSALS.iter().any(is_expected), "{}", finished.stderr);
         return Vec::new();
     }
     finished.expect(0);
-    let file = ResultsFile::read(&laboratory.results());
+    let file = ResultsFile::read(&sandbox.results());
     let cases = file.header["plan"]["cases"].as_array().expect("the cases");
     assert_eq!(file.samples.len(), 2 * cases.len());
     for sample in &file.samples {
         assert_all_arrived(mechanism, sample, messages);
     }
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
     let refused = file.header["plan"]["refused"].as_array().expect("an array");
     file.samples.iter().chain(refused).cloned().collect()
 }
@@ -133,12 +133,12 @@ fn assert_every_option_was_set(mechanism: &Mechanism, cells: &[Value]) {
 
 #[test]
 fn what_moves_nothing_refuses_to_be_verified() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     for_each(|mechanism| {
         if mechanism.delivery == Delivery::Nothing {
             let arguments = format!("plan -m {} --verify", mechanism.name);
-            let refused = laboratory.run(&arguments).expect(2);
-            assert!(refused.stderr.contains("nothing that could be verified"));
+            let refused = sandbox.run(&arguments).expect(2);
+            assert!(refused.stderr.contains("no data that could be verified"));
         }
     });
 }
@@ -146,10 +146,10 @@ fn what_moves_nothing_refuses_to_be_verified() {
 /// The peer that uses a buffer touches it beforehand; otherwise each page would cause a fault in the timed region.
 #[test]
 fn the_timed_region_takes_few_page_faults() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let arguments = "-m pipe,shm-ring -b 64KiB,1MiB --total 64MiB --repetitions 3";
-    laboratory.finish(laboratory.measuring(arguments)).expect(0);
-    for sample in ResultsFile::read(&laboratory.results()).samples {
+    sandbox.finish(sandbox.measuring(arguments)).expect(0);
+    for sample in ResultsFile::read(&sandbox.results()).samples {
         let pages = number(&sample, "buffer_bytes") / rustix::param::page_size() as u64;
         for role in ["sender_minor_faults", "receiver_minor_faults"] {
             assert!(number(&sample, role) < pages.min(64), "{role}: {sample}");

@@ -7,11 +7,11 @@ use ipcperf_model::Mode;
 use ipcperf_model::workload;
 use rustix::process::Signal;
 
-use crate::carried::carried;
-use crate::laboratory::{GRACE, HANG, Laboratory, NEVER_S, Started};
+use crate::max_message::largest_message;
 use crate::mechanisms::{for_each, processes};
 use crate::processes::{children, cpu_time, descendants, signal, wait_for};
-use crate::results::{ResultsFile, runs_told};
+use crate::results::{ResultsFile, runs_recorded};
+use crate::sandbox::{GRACE, HANG, NEVER_S, Sandbox, Started};
 
 /// Total CPU time after which a run counts as in progress: more than the set-up takes.
 const UNDER_WAY: Duration = Duration::from_millis(20);
@@ -29,27 +29,27 @@ fn a_killed_process_fails_its_run_at_once_and_the_rest_goes_on() {
 
 /// Kills each of the processes of `mode` once, one per run.
 fn kill_each(mechanism: &Mechanism, mode: Mode, workload: &str) {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let processes = processes(mechanism, mode);
     let runs = processes.max(3);
     let arguments = format!(
-        "-m {} -w {workload} -b {} --total 1000000GB --mode {} --deadline {NEVER_S} --repetitions {}",
+        "-m {} -w {workload} -b {} --total 1000000GB --mode {} --timeout {NEVER_S} --repetitions {}",
         mechanism.name,
-        carried(mechanism, 64),
+        largest_message(mechanism, 64),
         mode.name(),
         runs - 1,
     );
-    let command = laboratory.begin(&arguments);
+    let command = sandbox.begin(&arguments);
     let mut worker_before = 0;
     for run in 0..runs {
         worker_before = await_worker(&command, worker_before);
         let all = await_under_way(&command, processes);
         signal(all[run % processes], Signal::KILL);
-        let told = || (runs_told(&laboratory.results()) > run).then_some(());
-        wait_for(&format!("end of run {run}"), GRACE, told);
+        let printed = || (runs_recorded(&sandbox.results()) > run).then_some(());
+        wait_for(&format!("end of run {run}"), GRACE, printed);
     }
     command.finish(HANG).expect(4);
-    assert_told(&laboratory, runs);
+    assert_reported(&sandbox, runs);
 }
 
 /// Waits until the run in progress has `processes` processes that have used more CPU time than the set-up takes, and
@@ -70,15 +70,15 @@ pub(crate) fn await_worker(command: &Started, before: u32) -> u32 {
     worker
 }
 
-fn assert_told(laboratory: &Laboratory, runs: usize) {
-    let file = ResultsFile::read(&laboratory.results());
+fn assert_reported(sandbox: &Sandbox, runs: usize) {
+    let file = ResultsFile::read(&sandbox.results());
     assert_eq!(file.failure_kinds(), vec!["died"; runs], "{:?}", file.failures);
     for failure in &file.failures {
         assert!(failure["where"].as_str().is_some_and(|place| place.contains("signal 9")));
         assert_eq!(failure["transient"], true, "whoever killed it was no mechanism: {failure}");
     }
     assert_eq!(file.footer["complete"], false, "resume makes them again");
-    let results = laboratory.results();
-    laboratory.run(&format!("show {}", results.display())).expect(0);
-    laboratory.assert_nothing_left();
+    let results = sandbox.results();
+    sandbox.run(&format!("show {}", results.display())).expect(0);
+    sandbox.assert_nothing_left();
 }

@@ -7,28 +7,28 @@
 
 mod borrowing;
 mod boundaries;
-mod deadline;
 mod descriptors;
-mod hostile_specs;
+mod foreign_connections;
 mod integrity;
+mod invalid_specs;
 mod killed;
 mod limits;
+mod low_resources;
 mod mechanisms;
 mod random_cases;
 mod random_kills;
-mod scarce;
-mod strangers;
+mod timeout;
 
-#[path = "../support/carried.rs"]
-mod carried;
-#[allow(dead_code, reason = "each test takes what it needs")]
-#[path = "../support/laboratory.rs"]
-mod laboratory;
-#[path = "../support/own.rs"]
-mod own;
+#[path = "../support/custom.rs"]
+mod custom;
+#[path = "../support/max_message.rs"]
+mod max_message;
 #[path = "../support/processes.rs"]
 mod processes;
 #[path = "../support/results.rs"]
 mod results;
+#[allow(dead_code, reason = "each test takes what it needs")]
+#[path = "../support/sandbox.rs"]
+mod sandbox;
 #[path = "../support/skip.rs"]
 mod skip;

@@ -14,7 +14,7 @@ use ipcperf_model::mechanism::{Delivery, Helper};
 use ipcperf_model::placement::Placement;
 use ipcperf_model::{CustomKind, CustomName, Mode};
 
-use crate::own;
+use crate::custom;
 use crate::skip::skip;
 
 /// Returns the mechanisms under test: those listed in `IPCPERF_MECHANISMS` (separated by commas), or all and the
@@ -40,7 +40,7 @@ pub(crate) fn under_test() -> Vec<&'static Mechanism<'static>> {
 
 /// Returns the example library; `None` if there is no C compiler.
 fn example() -> Option<CustomMechanism> {
-    let path = own::pipes();
+    let path = custom::pipes();
     if path.is_none() {
         skip("the example of a library", "there is no cc");
     }
@@ -52,9 +52,10 @@ fn library(name: &str) -> CustomMechanism {
     let name = CustomName::parse(name).unwrap_or_else(|| panic!("no mechanism {name}"));
     assert_eq!(name.kind(), CustomKind::Library, "{name}");
     let mut asked = Command::new(env!("CARGO_BIN_EXE_ipcperf"));
-    let told = asked.arg("library").arg(name.path()).output().expect("the command starts").stdout;
-    let facts: Result<LibraryFacts, String> = serde_json::from_slice(&told).expect("its answer");
-    CustomMechanism::library(&name, Ok(facts.expect("a library")))
+    let printed =
+        asked.arg("library").arg(name.path()).output().expect("the command starts").stdout;
+    let facts: Result<LibraryFacts, String> = serde_json::from_slice(&printed).expect("its answer");
+    CustomMechanism::new_library(&name, Ok(facts.expect("a library")))
 }
 
 /// Returns the mechanisms under test that are available here; [`for_each`] reports the others.
@@ -82,7 +83,7 @@ pub(crate) fn for_each(check: impl Fn(&'static Mechanism<'static>) + Sync) {
 
 /// Returns the reason why `mechanism`, with default options, cannot be used here.
 fn missing(mechanism: &Mechanism) -> Option<String> {
-    let lack = || mechanism.lack(&BTreeMap::new()).map(|lack| lack.missing);
+    let lack = || mechanism.unavailable_value(&BTreeMap::new()).map(|lack| lack.missing);
     mechanism.available().err().or_else(lack).map(|why| why.reason)
 }
 
@@ -149,7 +150,7 @@ pub(crate) fn values(option: &OptionSpec) -> Vec<String> {
         OptionValues::OneOf(words) => owned(*words),
         OptionValues::Choices(choices) => choices
             .iter()
-            .map(|choice| choice.word)
+            .map(|choice| choice.value)
             .filter(|word| is_here(option, word))
             .map(str::to_owned)
             .collect(),
@@ -165,7 +166,7 @@ pub(crate) fn values(option: &OptionSpec) -> Vec<String> {
 }
 
 fn is_here(option: &OptionSpec, value: &str) -> bool {
-    let lack = option.lacks().into_iter().find(|lack| lack.value == value);
+    let lack = option.unavailable_values().into_iter().find(|lack| lack.value == value);
     if let Some(lack) = &lack {
         skip(&format!("{}={value}", option.name), &lack.missing.reason);
     }

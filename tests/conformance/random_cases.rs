@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 
 use ipcperf_engine::channel::Mechanism;
 use ipcperf_model::Mode;
-use ipcperf_model::mechanism::{Delivery, PayloadFate};
+use ipcperf_model::mechanism::{Delivery, PayloadTransfer};
 use ipcperf_model::workload;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::laboratory::Laboratory;
 use crate::mechanisms::{available, in_parallel, placements, values};
 use crate::results::{ResultsFile, number};
+use crate::sandbox::Sandbox;
 
 /// Default seed.
 const SEED: u64 = 20_261_120;
@@ -23,7 +23,7 @@ const LARGEST: f64 = 24.0;
 /// Payload of one run: small enough to be verified in some ten milliseconds.
 const TOTAL_BYTES: u64 = 16 << 20;
 /// Maximum number of messages in one run: a round trip between CPUs can take a tenth of a millisecond.
-const MOST_MESSAGES: u64 = 400;
+const MAX_MESSAGES: u64 = 400;
 
 /// A random case.
 pub(crate) struct RandomCase {
@@ -62,14 +62,14 @@ pub(crate) fn generator(seed: u64, index: usize) -> ChaCha8Rng {
 pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
     let mechanism = *available().choose(random)?;
     let options = random_options(mechanism, random);
-    let hands_over = mechanism.fate(&options) == PayloadFate::HandedOver;
+    let hands_over = mechanism.effective_payload(&options) == PayloadTransfer::HandedOver;
     let modes = mechanism.modes.iter().filter(|&&mode| mode != Mode::OneThread || !hands_over);
     let mode = modes.choose(random).expect("modes").name();
     let workload = workload::WORKLOADS.choose(random).expect("workloads").name;
     let placement = *placements().choose(random).expect("placements");
     let placement = if mode == "1thread" && placement == "split" { "same" } else { placement };
     let bytes = random_bytes(random);
-    let messages = random.random_range(1..=(TOTAL_BYTES / bytes).clamp(2, MOST_MESSAGES));
+    let messages = random.random_range(1..=(TOTAL_BYTES / bytes).clamp(2, MAX_MESSAGES));
     let total = bytes * messages - random.random_range(0..bytes);
     let settings =
         options.iter().map(|(name, value)| format!("--set {}.{name}={value}", mechanism.name));
@@ -78,7 +78,7 @@ pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
          {} --repetitions 1",
         mechanism.name,
         settings.collect::<Vec<_>>().join(" "),
-        random_handling((mechanism, &options), mode, (workload, messages), random),
+        random_message_options((mechanism, &options), mode, (workload, messages), random),
     );
     Some(RandomCase { arguments, messages })
 }
@@ -98,7 +98,7 @@ fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> BTreeMap<St
 }
 
 /// Draws other message options: everything is verified, except mechanisms that move no data.
-fn random_handling(
+fn random_message_options(
     (mechanism, options): (&Mechanism, &BTreeMap<String, String>),
     mode: &str,
     (workload, messages): (&str, u64),
@@ -112,12 +112,14 @@ fn random_handling(
         "cold" => 1,
         _ => 5,
     });
-    if mechanism.fate(options) != PayloadFate::HandedOver {
+    if mechanism.effective_payload(options) != PayloadTransfer::HandedOver {
         words.push(format!("--buffers {}", buffers.expect("words")));
     }
     let mut first = vec!["after-fork"];
     first.extend((mode == "2proc").then_some("before-fork"));
-    first.extend((mechanism.fate(options) != PayloadFate::HandedOver).then_some("timed"));
+    first.extend(
+        (mechanism.effective_payload(options) != PayloadTransfer::HandedOver).then_some("timed"),
+    );
     words.push(format!("--first-touch {}", first.choose(random).expect("words")));
     if workload == "request-reply" {
         // Replies are at most as large as the requests in total; otherwise a case would exceed any timeout.
@@ -130,18 +132,18 @@ fn random_handling(
 
 /// Runs the case, which must succeed or be refused for its size; `what` names it.
 fn verify(case: &RandomCase, what: &str) {
-    let laboratory = Laboratory::open();
-    let finished = laboratory.finish(laboratory.measuring(&case.arguments));
+    let sandbox = Sandbox::open();
+    let finished = sandbox.finish(sandbox.measuring(&case.arguments));
     if finished.status.code() == Some(2) {
         assert!(finished.stderr.contains("carries at most"), "{what}: {}", finished.stderr);
         return;
     }
     assert_eq!(finished.status.code(), Some(0), "{what}: {}", finished.stderr);
-    let file = ResultsFile::read(&laboratory.results());
+    let file = ResultsFile::read(&sandbox.results());
     assert_eq!(file.samples.len(), 2, "{what}");
     for sample in &file.samples {
         let lost = sample["lost_messages"].as_u64().unwrap_or(0);
         assert_eq!(number(sample, "messages") + lost, case.messages, "{what}: {sample}");
     }
-    laboratory.assert_nothing_left();
+    sandbox.assert_nothing_left();
 }

@@ -10,11 +10,11 @@ use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
 use crate::killed::await_worker;
-use crate::laboratory::{GRACE, HANG, Laboratory, NEVER_S, Started};
 use crate::mechanisms::in_parallel;
 use crate::processes::{descendants, signal, wait_for};
 use crate::random_cases::{RandomCase, draw, from_environment, generator, seed};
-use crate::results::{ResultsFile, runs_told};
+use crate::results::{ResultsFile, runs_recorded};
+use crate::sandbox::{GRACE, HANG, NEVER_S, Sandbox, Started};
 
 /// Failure kinds that report a death. A timeout would mean that nobody noticed it.
 const TYPES: [&str; 3] = ["died", "peer-gone", "worker"];
@@ -44,29 +44,29 @@ fn runs_whose_process_is_killed_at_random_end_typed_and_clean() {
 
 /// Whether the case exceeds the limit of its mechanism.
 fn is_refused(case: &RandomCase) -> bool {
-    let planned = Laboratory::open().run(&format!("plan {}", case.arguments));
+    let planned = Sandbox::open().run(&format!("plan {}", case.arguments));
     planned.status.code() == Some(2)
 }
 
 /// Both runs of the case are endless: each must end by its kill.
 fn kill_in_endless_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) {
-    let laboratory = Laboratory::open();
-    let command = start(&laboratory, case, "--total 1000000GB");
+    let sandbox = Sandbox::open();
+    let command = start(&sandbox, case, "--total 1000000GB");
     let mut worker = 0;
     for run in 0..2 {
         worker = await_worker(&command, worker);
         kill_one(&command, random);
-        let told = || (runs_told(&laboratory.results()) > run).then_some(());
-        wait_for(&format!("end of run {run}, {what}"), GRACE, told);
+        let printed = || (runs_recorded(&sandbox.results()) > run).then_some(());
+        wait_for(&format!("end of run {run}, {what}"), GRACE, printed);
     }
     command.finish(HANG).expect(4);
-    assert_typed(&laboratory, 2, what);
+    assert_typed(&sandbox, 2, what);
 }
 
 /// The kill may come before, during, between or after the two runs.
 fn kill_in_short_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) {
-    let laboratory = Laboratory::open();
-    let command = start(&laboratory, case, "");
+    let sandbox = Sandbox::open();
+    let command = start(&sandbox, case, "");
     kill_one(&command, random);
     let finished = command.finish(HANG);
     let failures = match finished.status.code() {
@@ -74,15 +74,15 @@ fn kill_in_short_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) {
         Some(4) => 1,
         other => panic!("{what}: {other:?}, {}", finished.stderr),
     };
-    assert_typed(&laboratory, failures, what);
+    assert_typed(&sandbox, failures, what);
 }
 
-fn start(laboratory: &Laboratory, case: &RandomCase, total: &str) -> Started {
-    let mut arguments = format!("{} --deadline {NEVER_S}", case.arguments);
+fn start(sandbox: &Sandbox, case: &RandomCase, total: &str) -> Started {
+    let mut arguments = format!("{} --timeout {NEVER_S}", case.arguments);
     if !total.is_empty() {
         arguments = replace_total(&arguments, total);
     }
-    laboratory.begin(&arguments)
+    sandbox.begin(&arguments)
 }
 
 fn replace_total(arguments: &str, total: &str) -> String {
@@ -102,13 +102,13 @@ fn kill_one(command: &Started, random: &mut ChaCha8Rng) {
 }
 
 /// Checks that there are `failures` typed failures, that the file can be shown, and that nothing is left behind.
-fn assert_typed(laboratory: &Laboratory, failures: usize, what: &str) {
-    let file = ResultsFile::read(&laboratory.results());
+fn assert_typed(sandbox: &Sandbox, failures: usize, what: &str) {
+    let file = ResultsFile::read(&sandbox.results());
     let kinds = file.failure_kinds();
     assert_eq!(kinds.len(), failures, "{what}: {kinds:?}");
     assert!(kinds.iter().all(|kind| TYPES.contains(kind)), "{what}: {kinds:?}");
     assert_eq!(file.samples.len() + failures, 2, "{what}");
-    let results = laboratory.results();
-    laboratory.run(&format!("show {}", results.display())).expect(0);
-    laboratory.assert_nothing_left();
+    let results = sandbox.results();
+    sandbox.run(&format!("show {}", results.display())).expect(0);
+    sandbox.assert_nothing_left();
 }

@@ -99,7 +99,7 @@ class Grammar:
         command = [word, *self.matrix()]
         if word == "plan":
             return [argument for argument in command if argument not in ("--quiet",)]
-        return [*command, "--deadline", "2", "--force", "--out", str(out)]
+        return [*command, "--timeout", "2", "--force", "--out", str(out)]
 
     def reader(self, out: Path) -> list[str]:
         """Returns a command that reads the file of an earlier one, or another file."""
@@ -146,7 +146,7 @@ class Grammar:
         words += ["--verify"] if verify else []
         words += ["--reply", self.value(REPLIES)] if workload == "request-reply" else []
         often = (
-            "--until-ci=50 --most-seconds=1"
+            "--until-ci=50 --max-time=1"
             if self.random.random() < RARE
             else f"--repetitions={self.value(REPETITIONS)}"
         )

@@ -11,8 +11,8 @@ import signal
 import time
 from pathlib import Path
 
-from place import HANG_S, Place, children, descendants, kill
 from results_file import check
+from sandbox import HANG_S, Sandbox, children, descendants, kill
 from tally import Tally
 
 MATRICES = (
@@ -25,7 +25,7 @@ MATRICES = (
     "-m pipe,tcp --mode 1thread,2thread -b 4096 --total 100kB --repetitions 4",
     "-m zeromq,grpc,ipc-channel -w round-trip -b 64 --total 64kB --repetitions 2",
 )
-WHOM = ("command", "worker", "both", "both", "both", "all", "interrupted")
+TARGETS = ("command", "worker", "both", "both", "both", "all", "interrupted")
 
 
 def kills(program: Path, count: int, seed: int) -> Tally:
@@ -34,47 +34,47 @@ def kills(program: Path, count: int, seed: int) -> Tally:
     lasts: dict[str, float] = {}
     for number in range(count):
         matrix = MATRICES[number % len(MATRICES)]
-        with Place(program) as place:
+        with Sandbox(program) as sandbox:
             if matrix not in lasts:
                 begun = time.monotonic()
-                place.run(["run", *matrix.split(), "--out", str(place.out("whole.jsonl"))])
+                sandbox.run(["run", *matrix.split(), "--out", str(sandbox.out("whole.jsonl"))])
                 lasts[matrix] = time.monotonic() - begun
-            whom, moment = draw.choice(WHOM), draw.uniform(0, lasts[matrix])
-            words = f"kill {number} of seed {seed}: {whom} after {moment:.4f} s of {matrix}"
-            kill_and_resume(place, tally, matrix.split(), (whom, moment, words))
+            target, moment = draw.choice(TARGETS), draw.uniform(0, lasts[matrix])
+            words = f"kill {number} of seed {seed}: {target} after {moment:.4f} s of {matrix}"
+            kill_and_resume(sandbox, tally, matrix.split(), (target, moment, words))
     return tally
 
 
-def kill_and_resume(place: Place, tally: Tally, matrix: list[str], how: tuple[str, float, str]) -> None:
+def kill_and_resume(sandbox: Sandbox, tally: Tally, matrix: list[str], how: tuple[str, float, str]) -> None:
     """Kills one command, looks for leftovers, and resumes its file."""
-    whom, moment, words = how
-    arguments = ["run", *matrix, "--seed", "7", "--deadline", "60", "--out", str(place.out())]
-    started = place.start(arguments)
+    target, moment, words = how
+    arguments = ["run", *matrix, "--seed", "7", "--timeout", "60", "--out", str(sandbox.out())]
+    started = sandbox.start(arguments)
     time.sleep(moment)
-    strike(started.pid, whom)
-    ended = place.finish(started, arguments, HANG_S)
+    kill_target(started.pid, target)
+    ended = sandbox.finish(started, arguments, HANG_S)
     tally.tried += 1
     if ended.is_hung:
         tally.find("hangs", words)
-    if whom in ("both", "all"):
+    if target in ("both", "all"):
         # No process was left to clean up: the next start does.
-        tally.judge(place.run(["doctor", "--clean"]))
-    tally.look_for_leaks(place, words)
-    file = check(place.out())
+        tally.judge(sandbox.run(["doctor", "--clean"]))
+    tally.look_for_leaks(sandbox, words)
+    file = check(sandbox.out())
     if file.header is not None:
-        tally.judge(place.run(["resume", str(place.out())]), frozenset({0, 4}))
-        file = check(place.out())
+        tally.judge(sandbox.run(["resume", str(sandbox.out())]), frozenset({0, 4}))
+        file = check(sandbox.out())
         if not file.is_complete:
-            tally.find("lost_or_doubled", f"{words}: resume did not complete it")
-        tally.look_for_leaks(place, f"{words}, resumed")
+            tally.find("lost_or_duplicated", f"{words}: the resumed file is not complete")
+        tally.look_for_leaks(sandbox, f"{words}, resumed")
     for wrong in file.wrong:
-        tally.find("lost_or_doubled", f"{words}: {wrong}")
+        tally.find("lost_or_duplicated", f"{words}: {wrong}")
 
 
-def strike(command: int, whom: str) -> None:
+def kill_target(command: int, target: str) -> None:
     """Signals the command, its worker, both together, or all its descendants too."""
     workers, everyone = children(command), descendants(command)
-    if whom == "interrupted":
+    if target == "interrupted":
         kill(command, signal.SIGINT)
         return
     victims = {
@@ -82,7 +82,7 @@ def strike(command: int, whom: str) -> None:
         "worker": workers,
         "both": [command, *workers],
         "all": [command, *everyone],
-    }[whom]
+    }[target]
     # All are stopped first, so that none has time to clean up after another.
     for pid in victims if len(victims) > 1 else ():
         kill(pid, signal.SIGSTOP)

@@ -45,7 +45,7 @@ def check(path: Path) -> Checked:
     if numbered != list(range(1, len(numbered) + 1)):
         checked.wrong.append(f"{path.name}: sequence numbers have gaps or repeats")
     names = Counter(run["run_id"] for run in checked.runs)
-    checked.wrong += [f"{path.name}: run {name} is there {n} times" for name, n in names.items() if n > 1]
+    checked.wrong += [f"{path.name}: run {name} occurs {n} times" for name, n in names.items() if n > 1]
     if checked.is_complete:
         checked.wrong += missing(checked, path)
     return checked
@@ -59,13 +59,11 @@ def missing(checked: Checked, path: Path) -> list[str]:
     made = {(run["block"], run["case_id"]) for run in checked.runs}
     planned = {(block, case) for block in range(plan["repetitions"] + 1) for case in plan["cases"]}
     lost = planned - made
-    found = (
-        [f"{path.name}: complete, but {len(lost)} runs are lost, such as {sorted(lost)[0]}"] if lost else []
-    )
+    found = [f"{path.name}: complete, but lacks {len(lost)} runs, such as {sorted(lost)[0]}"] if lost else []
     counts = {kind: sum(run["kind"] == kind for run in checked.runs) for kind in ("sample", "failure")}
     footer = checked.footer or {}
     if (footer.get("samples"), footer.get("failures")) != (counts["sample"], counts["failure"]):
         found.append(
-            f"{path.name}: its footer counts {footer.get('samples')} samples, there are {counts['sample']}"
+            f"{path.name}: the footer counts {footer.get('samples')} samples; the file has {counts['sample']}"
         )
     return found

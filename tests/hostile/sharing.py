@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from place import GRACE_S, Ended, Place, system_v
+from sandbox import GRACE_S, Finished, Sandbox, system_v
 from tally import Tally
 
 OTHER_USER = 1000
@@ -34,20 +34,20 @@ MECHANISMS = (
 NEW_PIDS = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
 
 
-def run_of(mechanism: str, place: Place) -> list[str]:
+def run_of(mechanism: str, sandbox: Sandbox) -> list[str]:
     """Returns the arguments of a short run of one mechanism, whose names come and go."""
     amount = "-w round-trip -b 64 --total 6kB --repetitions 3 --attempts 1"
-    words = f"run -m {mechanism} {amount} --deadline 30 --force --out"
-    return [*words.split(), str(place.out())]
+    words = f"run -m {mechanism} {amount} --timeout 30 --force --out"
+    return [*words.split(), str(sandbox.out())]
 
 
 def both(
-    tally: Tally, mechanism: str, places: tuple[Place, Place], starts: list[subprocess.Popen[bytes]]
+    tally: Tally, mechanism: str, sandboxes: tuple[Sandbox, Sandbox], starts: list[subprocess.Popen[bytes]]
 ) -> None:
     """Waits for two parallel commands; a failed run of either is a finding."""
-    for place, started in zip(places, starts, strict=True):
-        arguments = run_of(mechanism, place)
-        ended: Ended = place.finish(started, arguments)
+    for sandbox, started in zip(sandboxes, starts, strict=True):
+        arguments = run_of(mechanism, sandbox)
+        ended: Finished = sandbox.finish(started, arguments)
         tally.tried += 1
         tally.judge(ended, frozenset({0}))
 
@@ -62,7 +62,7 @@ def users(program: Path, count: int, _seed: int) -> Tally:
     shared.chmod(0o1777)
     extra = {"TMPDIR": str(shared)}
     theirs = foreign_objects()
-    with Place(program) as ours, Place(program) as other:
+    with Sandbox(program) as ours, Sandbox(program) as other:
         other.hand_over(OTHER_USER)
         for number in range(count):
             mechanism = MECHANISMS[number % len(MECHANISMS)]
@@ -110,11 +110,12 @@ def namespaces(program: Path, count: int, _seed: int) -> Tally:
         return tally
     shared = Path(tempfile.mkdtemp(prefix="hostile-shared-"))
     extra = {"TMPDIR": str(shared)}
-    with Place(program) as one, Place(program) as other:
+    with Sandbox(program) as one, Sandbox(program) as other:
         for number in range(count):
             mechanism = MECHANISMS[number % len(MECHANISMS)]
             starts = [
-                place.start(run_of(mechanism, place), wrapper=NEW_PIDS, extra=extra) for place in (one, other)
+                sandbox.start(run_of(mechanism, sandbox), wrapper=NEW_PIDS, extra=extra)
+                for sandbox in (one, other)
             ]
             both(tally, mechanism, (one, other), starts)
         tally.look_for_leaks(one, f"within {GRACE_S} s")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from place import Ended, Place
+from sandbox import Finished, Sandbox
 
 CODES = frozenset({0, 2, 3, 4, 5})
 # Characters that draw on a terminal, reverse its text, or are invisible.
@@ -30,12 +30,12 @@ class Tally:
     hangs: int = 0
     crashes: int = 0
     leaks: int = 0
-    lost_or_doubled: int = 0
+    lost_or_duplicated: int = 0
     unexpected: int = 0
     skipped: str | None = None
     findings: list[str] = field(default_factory=list)
 
-    COUNTS = ("tried", "hangs", "crashes", "leaks", "lost_or_doubled", "unexpected")
+    COUNTS = ("tried", "hangs", "crashes", "leaks", "lost_or_duplicated", "unexpected")
 
     @property
     def is_clean(self) -> bool:
@@ -54,7 +54,7 @@ class Tally:
         setattr(self, kind, getattr(self, kind) + 1)
         self.findings.append(f"{self.part}: {kind}: {words}")
 
-    def judge(self, ended: Ended, codes: frozenset[int] = CODES, words: str = "") -> bool:
+    def judge(self, ended: Finished, codes: frozenset[int] = CODES, words: str = "") -> bool:
         """Returns whether a command, named by `words` or its arguments, ended properly; else counts it."""
         words = words or f"ipcperf {' '.join(ended.arguments)}"
         if ended.is_hung:
@@ -64,13 +64,13 @@ class Tally:
         elif ended.code not in codes:
             self.find("unexpected", f"{words}: code {ended.code}: {ended.error[-400:]}")
         elif FOREIGN.search(ended.output + ended.error):
-            self.find("unexpected", f"{words!r}: prints characters that a terminal obeys")
+            self.find("unexpected", f"{words!r}: prints terminal control characters")
         else:
             return True
         return False
 
-    def look_for_leaks(self, place: Place, words: str) -> None:
-        """Counts leftovers in `place`."""
-        if left := place.lasting_leftovers():
+    def look_for_leaks(self, sandbox: Sandbox, words: str) -> None:
+        """Counts leftovers in `sandbox`."""
+        if left := sandbox.lasting_leftovers():
             self.find("leaks", f"{words}: {', '.join(left[:5])}")
-            place.forget()
+            sandbox.forget()

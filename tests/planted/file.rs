@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::laboratory::Laboratory;
+use crate::sandbox::Sandbox;
 
 /// The two sides of a comparison.
 pub(crate) const MECHANISMS: [&str; 2] = ["pipe", "unix-stream"];
@@ -43,14 +43,14 @@ pub(crate) struct Fields {
     /// Fields of the sample, each followed by a comma.
     pub(crate) sample: String,
     /// Fields of an instrument's observation, each preceded by a comma.
-    pub(crate) seen: String,
+    pub(crate) observation: String,
     pub(crate) is_disturbed: bool,
 }
 
 impl Fields {
     /// Adds a number observed by an instrument, given as a logarithm.
     pub(crate) fn see(&mut self, name: &str, log: f64) {
-        let _ = write!(self.seen, ",\"{name}\":{}", whole(log));
+        let _ = write!(self.observation, ",\"{name}\":{}", whole(log));
     }
 }
 
@@ -82,7 +82,7 @@ fn case_id(mechanism: &str, line: usize, level: usize) -> String {
 /// Returns the results file of `design`, each run with the values from `fill`.
 pub(crate) fn results(design: &Design<'_>, mut fill: impl FnMut(Run) -> Fields) -> String {
     let mut text = header(design).to_string() + "\n";
-    let alike = alike();
+    let alike = common_fields();
     let mut samples = 0;
     for block in 0..=design.blocks {
         for side in 0..MECHANISMS.len() {
@@ -109,7 +109,7 @@ fn lines_and_levels(design: &Design<'_>) -> impl Iterator<Item = (usize, usize)>
 fn write_run(text: &mut String, run: Run, number: usize, (fields, alike): (&Fields, &str)) {
     let Run { block, side, line, level } = run;
     let (mechanism, buffer) = (MECHANISMS[side], kernel_buffer(line));
-    let set_aside = match block {
+    let excluded = match block {
         0 => "\"first\"",
         _ if fields.is_disturbed => "\"disturbed\"",
         _ => "null",
@@ -118,13 +118,13 @@ fn write_run(text: &mut String, run: Run, number: usize, (fields, alike): (&Fiel
         text,
         "{{\"kind\":\"sample\",\"run_id\":\"{block}.{number}.1\",\"block\":{block},\
          \"repetition\":{block},\"case_id\":\"{}\",\"mechanism\":\"{mechanism}\",\
-         \"buffer_bytes\":{},\"kernel_buffer\":\"{buffer}\",\"set_aside\":{set_aside},{}{alike}\
+         \"buffer_bytes\":{},\"kernel_buffer\":\"{buffer}\",\"excluded\":{excluded},{}{alike}\
          {{\"kind\":\"observation\",\"instrument\":\"rusage\",\"role\":\"sender\",\
          \"run_id\":\"{block}.{number}.1\"{}}}",
         case_id(mechanism, line, level),
         size(level),
         fields.sample,
-        fields.seen,
+        fields.observation,
     );
 }
 
@@ -143,12 +143,12 @@ struct Template {
 fn template() -> &'static Template {
     static TEMPLATE: OnceLock<Template> = OnceLock::new();
     TEMPLATE.get_or_init(|| {
-        let laboratory = Laboratory::open();
+        let sandbox = Sandbox::open();
         let mut command =
-            laboratory.command("run -m pipe -b 512 --total 4KiB --repetitions 1 --force --out");
-        command.arg(laboratory.results());
-        laboratory.finish(command).expect(0);
-        let text = std::fs::read_to_string(laboratory.results()).expect("a results file");
+            sandbox.command("run -m pipe -b 512 --total 4KiB --repetitions 1 --force --out");
+        command.arg(sandbox.results());
+        sandbox.finish(command).expect(0);
+        let text = std::fs::read_to_string(sandbox.results()).expect("a results file");
         let lines: Vec<Value> =
             text.lines().map(|line| serde_json::from_str(line).expect("a line")).collect();
         let sample = lines[1].as_object().expect("a sample").clone();
@@ -157,7 +157,7 @@ fn template() -> &'static Template {
 }
 
 /// Returns the fields that all samples share, up to the end of the line.
-fn alike() -> String {
+fn common_fields() -> String {
     let own = [
         "kind",
         "run_id",
@@ -167,7 +167,7 @@ fn alike() -> String {
         "mechanism",
         "buffer_bytes",
         "kernel_buffer",
-        "set_aside",
+        "excluded",
         "round_trip_ns_mean",
         "bandwidth_bytes_per_s",
     ];

@@ -1,25 +1,25 @@
 //! Results files with known answers, judged by the real command. Each test must confirm what is clear and stay
 //! inconclusive where nothing can be concluded. It must not support false claims more often than its alpha allows.
 //!
-//! `IPCPERF_WRITE_DOCS=1` writes the outcome to `docs/planted.md`; otherwise it is only compared.
+//! `IPCPERF_WRITE_DOCS=1` writes the outcome to `docs/test-power.md`; otherwise it is only compared.
 
 mod file;
-mod made;
+mod known_answers;
 mod rates;
 mod tally;
 mod truths;
 
 #[allow(dead_code, reason = "each test takes what it needs")]
-#[path = "../support/laboratory.rs"]
-mod laboratory;
-#[allow(dead_code, reason = "each test takes what it needs")]
 #[path = "../support/processes.rs"]
 mod processes;
+#[allow(dead_code, reason = "each test takes what it needs")]
+#[path = "../support/sandbox.rs"]
+mod sandbox;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use laboratory::Laboratory;
+use sandbox::Sandbox;
 use serde_json::Value;
 use tally::Tally;
 use truths::{Setting, truths};
@@ -33,17 +33,17 @@ fn setting(place: usize) -> Setting {
         levels: 8 + place * 7 % 9,
         repetitions: if place.is_multiple_of(2) { 10 } else { 30 },
         noise: [0.01, 0.02, 0.03, 0.05][place / 2 % 4],
-        place,
+        file_index: place,
     }
 }
 
 /// Returns the verdicts of the command on a results file with this name and text.
-fn judged(laboratory: &Laboratory, name: &str, text: &str) -> Vec<Value> {
-    let path = laboratory.path(&format!("{name}.jsonl"));
+fn judged(sandbox: &Sandbox, name: &str, text: &str) -> Vec<Value> {
+    let path = sandbox.path(&format!("{name}.jsonl"));
     std::fs::write(&path, text).expect("a results file");
-    let mut command = laboratory.command("study judge --json");
+    let mut command = sandbox.command("study judge --json");
     command.arg(&path);
-    let finished = laboratory.finish(command);
+    let finished = sandbox.finish(command);
     let verdicts = serde_json::from_str(&finished.expect(0).stdout).expect("verdicts");
     std::fs::remove_file(&path).expect("the results file");
     verdicts
@@ -55,7 +55,7 @@ fn planted_truths_are_found_and_nothing_else() {
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                let laboratory = Laboratory::open();
+                let sandbox = Sandbox::open();
                 loop {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     if place >= FILES {
@@ -63,8 +63,8 @@ fn planted_truths_are_found_and_nothing_else() {
                     }
                     let setting = setting(place);
                     let truths = truths(setting);
-                    let text = made::results(setting, &truths);
-                    let verdicts = judged(&laboratory, &place.to_string(), &text);
+                    let text = known_answers::results(setting, &truths);
+                    let verdicts = judged(&sandbox, &place.to_string(), &text);
                     assert_eq!(verdicts.len(), truths.len());
                     tally.lock().expect("a tally").add(setting, &truths, &verdicts);
                 }
@@ -76,10 +76,13 @@ fn planted_truths_are_found_and_nothing_else() {
     println!("{page}");
     let faults = tally.faults();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/planted.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/test-power.md");
     if std::env::var_os("IPCPERF_WRITE_DOCS").is_some() {
-        std::fs::write(path, &page).expect("docs/planted.md");
+        std::fs::write(path, &page).expect("docs/test-power.md");
     }
     let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(found == page, "docs/planted.md is not what comes out: IPCPERF_WRITE_DOCS=1 writes it");
+    assert!(
+        found == page,
+        "docs/test-power.md is not what comes out: IPCPERF_WRITE_DOCS=1 writes it"
+    );
 }

@@ -10,14 +10,14 @@ use crate::truths::{KINDS, Kind, Setting, Truth};
 /// Minimum share of clear claims that are judged correctly.
 const CLEAR: f64 = 0.95;
 /// Minimum shares of claims in doubt that are not judged wrongly, and that are left inconclusive.
-const IN_DOUBT: [f64; 2] = [0.95, 0.60];
+const MIN_DOUBT_SHARES: [f64; 2] = [0.95, 0.60];
 /// Alpha of the tests, and the number of standard errors by which the count of nulls may exceed it, which happens by
 /// chance once in a thousand.
 const LEVEL: f64 = 0.05;
 const ALLOWED: f64 = 3.1;
 /// Minimum share of intervals that contain the crossing. They are percentile intervals of medians, of which 86 to 93 %
 /// do so with ten blocks (crates/stats/src/bootstrap.rs).
-const HELD: f64 = 0.85;
+const MIN_COVERED: f64 = 0.85;
 
 /// Verdicts by test and kind.
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(crate) struct Tally {
     tests: Vec<&'static str>,
     counts: BTreeMap<(&'static str, Kind), Counts>,
     /// Number of reported crossings, and of those whose interval contains the true place.
-    places: [usize; 2],
+    crossings: [usize; 2],
 }
 
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ struct Counts {
     inconclusive: usize,
     other: usize,
     /// Inconclusive verdicts that state how many repetitions are needed.
-    told: usize,
+    with_repetitions: usize,
     /// Settings with a wrong verdict.
     wrong: Vec<String>,
 }
@@ -59,7 +59,7 @@ impl Tally {
                 Some("inconclusive") => counts.inconclusive += 1,
                 _ => counts.other += 1,
             }
-            counts.told += usize::from(verdict["evidence"]["repetitions"].is_u64());
+            counts.with_repetitions += usize::from(verdict["evidence"]["repetitions"].is_u64());
             let wanted = match truth.kind {
                 Kind::True => "supported",
                 Kind::False => "rejected",
@@ -68,7 +68,7 @@ impl Tally {
             if verdict["verdict"] != wanted && counts.wrong.len() < 3 {
                 counts.wrong.push(format!("{setting:?} {verdict}"));
             }
-            if let Some(place) = truth.place {
+            if let Some(place) = truth.crossing {
                 self.add_place(place, verdict);
             }
         }
@@ -82,8 +82,8 @@ impl Tally {
         }
         let above = estimate["low"].as_f64().is_none_or(|low| low <= place);
         let below = estimate["high"].as_f64().is_none_or(|high| high >= place);
-        self.places[0] += 1;
-        self.places[1] += usize::from(above && below);
+        self.crossings[0] += 1;
+        self.crossings[1] += usize::from(above && below);
     }
 
     /// Returns the counts of correct, wrong and all verdicts for a test and kind.
@@ -105,19 +105,19 @@ impl Tally {
                 let is_well = match kind {
                     Kind::True | Kind::False => float(right) >= CLEAR * all,
                     Kind::Doubt => {
-                        float(wrong) <= (1.0 - IN_DOUBT[0]) * all
-                            && float(counts.inconclusive) >= IN_DOUBT[1] * all
+                        float(wrong) <= (1.0 - MIN_DOUBT_SHARES[0]) * all
+                            && float(counts.inconclusive) >= MIN_DOUBT_SHARES[1] * all
                     }
-                    Kind::Null => float(wrong) <= most(all),
+                    Kind::Null => float(wrong) <= max_false_support(all),
                 };
                 if !is_well {
                     faults.push(format!("{test}, {kind:?}: {counts:?}"));
                 }
             }
         }
-        let [told, held] = self.places;
-        if float(held) < HELD * float(told) {
-            faults.push(format!("{held} of {told} intervals hold the crossing"));
+        let [printed, held] = self.crossings;
+        if float(held) < MIN_COVERED * float(printed) {
+            faults.push(format!("{held} of {printed} intervals hold the crossing"));
         }
         faults
     }
@@ -125,29 +125,35 @@ impl Tally {
     /// Returns the documentation page.
     pub(crate) fn page(&self, files: usize) -> String {
         let mut page = format!(
-            "# Planted truths\n\n<!-- Made by tests/planted: IPCPERF_WRITE_DOCS=1 cargo test -p ipcperf \
-             --test planted -->\n\n{files} results files whose values were made up so that the answers are \
-             known, judged by `ipcperf study judge`. Noise is lognormal, 1 to 5 %, with three times as much \
-             between blocks; 8 to 16 levels, 10 or 30 repetitions, in a quarter of the files 3 % of samples \
-             set aside. A claim is *true* or *false* by several standard deviations; *in doubt* is true by a \
-             standard error or less; *just not* is false by nothing, the case in which it is most often \
-             supported falsely.\n\nHeld to: of those true or false 95 % right; of those in doubt at most 5 % \
-             wrong and at least 60 % open; of those just not at most 5 % supported, and {:.0} of {files} with \
-             the chance that so many have.\n\n| test | the claim is | right | wrong | inconclusive | with \
-             repetitions |\n|---|---|--:|--:|--:|--:|\n",
-            most(float(files)).floor()
+            "# Power of the hypothesis tests\n\n<!-- Made by tests/planted: IPCPERF_WRITE_DOCS=1 cargo test -p ipcperf \
+             --test planted -->\n\nHow often does each [hypothesis test](hypotheses.md#tests) give the right verdict? \
+             `ipcperf study judge` judged {files} results files with generated values, for which the right verdicts are \
+             known. To repeat this:\n\n    cargo test -p ipcperf --test planted\n\nNoise is lognormal: 1 to 5 % within a \
+             block, three times as much between blocks. The files have 8 to 16 levels and 10 or 30 repetitions; in a \
+             quarter of them, 3 % of the samples are excluded.\n\n| the claim is | generated so that | required |\n\
+             |---|---|---|\n| true, false | the claim is true or false by several standard deviations | at least 95 % \
+             right |\n| true, not detectable | the claim is true by one standard error or less | at most 5 % wrong, at \
+             least 60 % inconclusive |\n| at the bound | the claim is false, but lies exactly on its bound, where false \
+             support is most likely | at most 5 % supported; with an allowance for chance, {:.0} of {files} |\n\n*Right* \
+             is supported for a true claim and rejected for a false one or one at the bound; *wrong* is the opposite. \
+             The last column counts the inconclusive verdicts that estimate how many repetitions would decide the \
+             claim.\n\n| test | the claim is | right | wrong | inconclusive | of these, with estimate |\n\
+             |---|---|--:|--:|--:|--:|\n",
+            max_false_support(float(files)).floor()
         );
         for &test in &self.tests {
             for kind in KINDS {
                 let (right, wrong, counts) = self.outcome(test, kind);
-                let (open, told, name) = (counts.inconclusive, counts.told, name(kind));
-                let _ = writeln!(page, "| {test} | {name} | {right} | {wrong} | {open} | {told} |");
+                let (open, printed, name) =
+                    (counts.inconclusive, counts.with_repetitions, name(kind));
+                let _ =
+                    writeln!(page, "| {test} | {name} | {right} | {wrong} | {open} | {printed} |");
             }
         }
-        let [told, held] = self.places;
+        let [printed, held] = self.crossings;
         let _ = writeln!(
             page,
-            "\nOf {told} intervals of a crossing {held} hold the place where it was planted."
+            "\nThe test `crosses-over` reported {printed} intervals of a crossing; {held} contain the true place."
         );
         page
     }
@@ -157,13 +163,13 @@ fn name(kind: Kind) -> &'static str {
     match kind {
         Kind::True => "true",
         Kind::False => "false",
-        Kind::Doubt => "in doubt",
-        Kind::Null => "just not",
+        Kind::Doubt => "true, not detectable",
+        Kind::Null => "at the bound",
     }
 }
 
 /// Returns the maximum number of supported claims out of `all` nulls.
-fn most(all: f64) -> f64 {
+fn max_false_support(all: f64) -> f64 {
     LEVEL * all + ALLOWED * (LEVEL * (1.0 - LEVEL) * all).sqrt()
 }
 

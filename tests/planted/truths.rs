@@ -14,7 +14,7 @@ pub(crate) struct Setting {
     /// Standard deviation of the logarithm of a value, which is about its coefficient of variation.
     pub(crate) noise: f64,
     /// Index of the file.
-    pub(crate) place: usize,
+    pub(crate) file_index: usize,
 }
 
 /// Truth of a claim.
@@ -40,14 +40,14 @@ pub(crate) struct Truth {
     pub(crate) first: Vec<f64>,
     pub(crate) second: Vec<f64>,
     /// Place where the lines cross, as a level in bytes.
-    pub(crate) place: Option<f64>,
+    pub(crate) crossing: Option<f64>,
     /// Metric for which more is better; `None` for a separate time.
-    pub(crate) rate: Option<Rate>,
+    pub(crate) rate: Option<RateMetric>,
 }
 
 /// A metric for which more is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rate {
+pub(crate) enum RateMetric {
     Bandwidth,
     RoundTrips,
 }
@@ -121,15 +121,15 @@ const TWO: &str = "first = { mechanism = \"pipe\" }\nsecond = { mechanism = \"un
 const ONE: &str = "where = { mechanism = \"pipe\" }\n";
 
 /// Returns a truth about two lines, the first of which has `advantage` over the second.
-fn two(
+fn two_line_truth(
     (test, kind): (&'static str, Kind),
     setting: Setting,
     keys: &str,
     advantage: impl Fn(f64) -> f64,
 ) -> Truth {
     let rate = match (test, kind) {
-        ("faster-than", Kind::True) => Some(Rate::RoundTrips),
-        ("crosses-over", Kind::True) => Some(Rate::Bandwidth),
+        ("faster-than", Kind::True) => Some(RateMetric::RoundTrips),
+        ("crosses-over", Kind::True) => Some(RateMetric::Bandwidth),
         _ => None,
     };
     let sign = if rate.is_some() { 1.0 } else { -1.0 };
@@ -139,13 +139,13 @@ fn two(
         keys: format!("{TWO}{keys}"),
         first: setting.line(|index| sign * advantage(index) + 0.1 * index),
         second: setting.line(|index| 0.1 * index),
-        place: None,
+        crossing: None,
         rate,
     }
 }
 
 /// Returns a truth about one line.
-fn one(
+fn one_line_truth(
     (test, kind): (&'static str, Kind),
     setting: Setting,
     keys: &str,
@@ -153,7 +153,7 @@ fn one(
 ) -> Truth {
     let (first, second) = (setting.line(line), setting.line(|_| 0.0));
     let keys = format!("{ONE}{keys}");
-    Truth { test, kind, keys, first, second, place: None, rate: None }
+    Truth { test, kind, keys, first, second, crossing: None, rate: None }
 }
 
 fn faster_than(setting: Setting, kind: Kind) -> Truth {
@@ -165,7 +165,7 @@ fn faster_than(setting: Setting, kind: Kind) -> Truth {
         Kind::Doubt => (little, format!("negligible = {}\n", little / 10.0)),
         Kind::Null => (0.0, String::new()),
     };
-    two(("faster-than", kind), setting, &keys, |_| advantage)
+    two_line_truth(("faster-than", kind), setting, &keys, |_| advantage)
 }
 
 fn differs(setting: Setting, kind: Kind) -> Truth {
@@ -176,9 +176,9 @@ fn differs(setting: Setting, kind: Kind) -> Truth {
         Kind::False => (0.0, format!("at = \"levels\"\nnegligible = {wide}\n")),
         Kind::Doubt => (little, format!("negligible = {}\n", little / 10.0)),
         // A single level suffices.
-        Kind::Null => (0.0, "at = \"levels\"\nneed = 0.01\n".to_owned()),
+        Kind::Null => (0.0, "at = \"levels\"\nmin_fraction = 0.01\n".to_owned()),
     };
-    two(("differs", kind), setting, &keys, |_| -apart)
+    two_line_truth(("differs", kind), setting, &keys, |_| -apart)
 }
 
 fn equivalent(setting: Setting, kind: Kind) -> Truth {
@@ -190,7 +190,7 @@ fn equivalent(setting: Setting, kind: Kind) -> Truth {
         Kind::Null => (0.1, 0.1_f64.ln_1p()),
     };
     let at = if kind == Kind::Null { "" } else { "at = \"levels\"\n" };
-    two(("equivalent", kind), setting, &format!("margin = {margin}\n{at}"), |_| apart)
+    two_line_truth(("equivalent", kind), setting, &format!("margin = {margin}\n{at}"), |_| apart)
 }
 
 fn ratio_within(setting: Setting, kind: Kind) -> Truth {
@@ -204,7 +204,7 @@ fn ratio_within(setting: Setting, kind: Kind) -> Truth {
         Kind::Doubt => bounds(-error, error),
         Kind::Null => "below = 1.5\n".to_owned(),
     };
-    two(("ratio-within", kind), setting, &keys, |_| -(1.5_f64.ln()))
+    two_line_truth(("ratio-within", kind), setting, &keys, |_| -(1.5_f64.ln()))
 }
 
 fn always_from(setting: Setting, kind: Kind) -> Truth {
@@ -219,7 +219,7 @@ fn always_from(setting: Setting, kind: Kind) -> Truth {
     };
     let negligible = if kind == Kind::Doubt { little / 10.0 } else { 0.01 };
     let keys = format!("from = {}\nnegligible = {negligible}\n", key(from));
-    two(("always-from", kind), setting, &keys, |index| match index {
+    two_line_truth(("always-from", kind), setting, &keys, |index| match index {
         _ if index < from => -clear,
         _ if index == from + 2.0 => at_one,
         _ => clear,
@@ -234,13 +234,13 @@ fn crosses_over(setting: Setting, kind: Kind) -> Truth {
         format!("between = [{}, {}]\n", key((place - 2.5).floor()), key((place + 2.5).ceil()))
     };
     let truth = |keys: &str, advantage: &dyn Fn(f64) -> f64| {
-        two(("crosses-over", kind), setting, keys, advantage)
+        two_line_truth(("crosses-over", kind), setting, keys, advantage)
     };
-    let is_elsewhere = setting.place % 4 < 2;
+    let is_elsewhere = setting.file_index % 4 < 2;
     match kind {
         Kind::True => {
             let truth = truth(&near(middle), &|index| at(index, clear));
-            Truth { place: Some(bytes(middle)), ..truth }
+            Truth { crossing: Some(bytes(middle)), ..truth }
         }
         Kind::False if is_elsewhere => {
             truth(&format!("between = [{}, {}]\n", key(0.0), key(1.0)), &|index| at(index, clear))
@@ -265,7 +265,7 @@ fn rises(setting: Setting, kind: Kind) -> Truth {
         Kind::Doubt => format!("negligible = {}\n", little / 10.0),
         _ => String::new(),
     };
-    one(("rises", kind), setting, &keys, |index| {
+    one_line_truth(("rises", kind), setting, &keys, |index| {
         rise * index.min(peak) + fall * (index - peak).max(0.0)
     })
 }
@@ -283,7 +283,7 @@ fn rises_then_falls(setting: Setting, kind: Kind) -> Truth {
         Kind::Doubt => format!("negligible = {}\n", little / 10.0),
         _ => String::new(),
     };
-    one(("rises-then-falls", kind), setting, &keys, |index| {
+    one_line_truth(("rises-then-falls", kind), setting, &keys, |index| {
         step * index.min(peak) + fall * (index - peak).max(0.0)
     })
 }
@@ -296,16 +296,22 @@ fn plateaus_at(setting: Setting, kind: Kind) -> Truth {
         Kind::Doubt => 0.5 * setting.noise / setting.root(),
         Kind::Null => 0.1,
     };
-    let by = if kind == Kind::True { format!("by = {}\n", key(start)) } else { String::new() };
+    let by =
+        if kind == Kind::True { format!("starts_by = {}\n", key(start)) } else { String::new() };
     let off = tolerance.ln_1p();
-    one(("plateaus-at", kind), setting, &format!("tolerance = {tolerance}\n{by}"), |index| {
-        match kind {
-            Kind::False => 2.0 * wide * index,
-            // The last of the three levels deviates from their geometric mean by the tolerance.
-            Kind::Null if index == last => 1.5 * off,
-            Kind::True | Kind::Doubt | Kind::Null => 0.5 * (index - start).min(0.0),
-        }
-    })
+    one_line_truth(
+        ("plateaus-at", kind),
+        setting,
+        &format!("tolerance = {tolerance}\n{by}"),
+        |index| {
+            match kind {
+                Kind::False => 2.0 * wide * index,
+                // The last of the three levels deviates from their geometric mean by the tolerance.
+                Kind::Null if index == last => 1.5 * off,
+                Kind::True | Kind::Doubt | Kind::Null => 0.5 * (index - start).min(0.0),
+            }
+        },
+    )
 }
 
 fn same_shape(setting: Setting, kind: Kind) -> Truth {
@@ -326,7 +332,8 @@ fn same_shape(setting: Setting, kind: Kind) -> Truth {
         Kind::Null if index == 0.0 => at_first,
         Kind::Null => 0.0,
     };
-    let mut truth = one(("same-shape", kind), setting, &format!("margin = {margin}\n"), first);
+    let mut truth =
+        one_line_truth(("same-shape", kind), setting, &format!("margin = {margin}\n"), first);
     truth.keys = truth.keys.replace(ONE, TWO);
     truth
 }
@@ -341,14 +348,14 @@ fn slope(setting: Setting, kind: Kind) -> Truth {
         Kind::Doubt => -0.1 - deviation / setting.root(),
         Kind::Null => -0.1,
     };
-    one(("slope", kind), setting, "below = -0.1\n", |index| slope * LN_2 * index)
+    one_line_truth(("slope", kind), setting, "below = -0.1\n", |index| slope * LN_2 * index)
 }
 
 fn share_at_least(setting: Setting, kind: Kind) -> Truth {
     let clear = 4.5 * setting.of_ratio();
     let from = setting.middle();
     let keys = format!("share = 0.5\nfrom = {}\n", key(from));
-    one(("share-at-least", kind), setting, &keys, |index| match kind {
+    one_line_truth(("share-at-least", kind), setting, &keys, |index| match kind {
         Kind::False => -clear,
         Kind::Doubt => setting.of_ratio() / setting.root(),
         Kind::Null if index == from => 0.0,

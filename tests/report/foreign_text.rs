@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::checks::{QUIET, STRUCTURE};
-use crate::made;
+use crate::measured_report;
 use crate::page::Page;
 
 /// Text that closes any surrounding markup and then runs a script.
@@ -54,8 +54,8 @@ const WORDS: &str = "
 fn text_from_a_file_is_shown_and_never_obeyed() {
     let what = "hostile text in a report";
     let Some(page) = Page::open(what, "<!doctype html>") else { return };
-    let results = poisoned(&made::survey().results);
-    page.turn_to(&made::report_of(&[("hostile.jsonl", &results)]));
+    let results = poisoned(&measured_report::survey().results);
+    page.turn_to(&measured_report::report_of(&[("hostile.jsonl", &results)]));
     assert_eq!(page.ask("return document.images.length", &[]), 0);
     let words = page.ask(WORDS, &[]);
     for place in ["model", "option", "where"] {

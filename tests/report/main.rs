@@ -5,7 +5,7 @@
 
 mod checks;
 mod foreign_text;
-mod made;
+mod measured_report;
 mod mutations;
 mod nothing_left;
 mod page;
@@ -17,10 +17,10 @@ mod browser;
 #[path = "../support/chromedriver.rs"]
 mod chromedriver;
 #[allow(dead_code, reason = "each test takes what it needs")]
-#[path = "../support/laboratory.rs"]
-mod laboratory;
-#[allow(dead_code, reason = "each test takes what it needs")]
 #[path = "../support/processes.rs"]
 mod processes;
+#[allow(dead_code, reason = "each test takes what it needs")]
+#[path = "../support/sandbox.rs"]
+mod sandbox;
 #[path = "../support/skip.rs"]
 mod skip;

@@ -107,23 +107,24 @@ const QUIET: &[Mutation] = &[
 ];
 
 /// Returns the names of the checks that fail, and all their violations.
-fn told(page: &Page) -> (BTreeSet<&'static str>, Vec<String>) {
+fn failing_checks(page: &Page) -> (BTreeSet<&'static str>, Vec<String>) {
     let checks = ALL.iter().copied().flatten();
-    let told: Vec<_> = checks.map(|check| (check.name, check.told(page))).collect();
-    let names = told.iter().filter(|(_, told)| !told.is_empty()).map(|(name, _)| *name).collect();
-    (names, told.into_iter().flat_map(|(_, told)| told).collect())
+    let shown: Vec<_> = checks.map(|check| (check.name, check.violations(page))).collect();
+    let names =
+        shown.iter().filter(|(_, shown)| !shown.is_empty()).map(|(name, _)| *name).collect();
+    (names, shown.into_iter().flat_map(|(_, shown)| shown).collect())
 }
 
 /// Checks that each of `mutations` fails exactly its checks.
-fn assert_told(mutations: &[Mutation]) {
+fn assert_detected(mutations: &[Mutation]) {
     let Some(page) = Page::open("the checks of reports", GOOD) else { return };
     let mut wrong = Vec::new();
     for Mutation { from, to, told_by } in mutations {
         assert!(GOOD.contains(from), "the good page has no {from:?}");
         page.turn_to(&GOOD.replace(from, to));
-        let (names, told) = told(&page);
+        let (names, shown) = failing_checks(&page);
         if names != told_by.iter().copied().collect() {
-            wrong.push(format!("{from:?} as {to:?}: not by {told_by:?}, but {told:#?}"));
+            wrong.push(format!("{from:?} as {to:?}: not by {told_by:?}, but {shown:#?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -138,25 +139,25 @@ fn the_good_page_keeps_every_rule() {
 
 #[test]
 fn what_is_wrong_in_use_is_told() {
-    assert_told(USE);
+    assert_detected(USE);
 }
 
 #[test]
 fn what_is_wrong_to_the_eye_is_told() {
-    assert_told(LOOKS);
+    assert_detected(LOOKS);
 }
 
 #[test]
 fn what_is_wrong_on_paper_is_told() {
-    assert_told(PAPER);
+    assert_detected(PAPER);
 }
 
 #[test]
 fn what_is_wrong_in_structure_is_told() {
-    assert_told(STRUCTURE);
+    assert_detected(STRUCTURE);
 }
 
 #[test]
 fn what_is_not_quiet_is_told() {
-    assert_told(QUIET);
+    assert_detected(QUIET);
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use crate::browser::Browser;
 use crate::chromedriver::followers;
-use crate::laboratory::HANG;
 use crate::processes::wait_for;
+use crate::sandbox::HANG;
 
 /// Starts a browser, shows a page, and applies `end` to it.
 fn used(end: impl FnOnce(Browser)) -> Option<PathBuf> {

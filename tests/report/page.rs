@@ -100,7 +100,7 @@ impl Page {
     /// Asserts that the page passes all `checks`, and lists all violations.
     pub(crate) fn assert_keeps(&self, checks: &[&[Check]]) {
         let broken: Vec<String> =
-            checks.iter().copied().flatten().flat_map(|c| c.told(self)).collect();
+            checks.iter().copied().flatten().flat_map(|c| c.violations(self)).collect();
         assert!(broken.is_empty(), "{} offenders:\n{}", broken.len(), broken.join("\n"));
     }
 

@@ -1,14 +1,14 @@
 //! The report of a real survey, and that of several files, follow every rule.
 
 use crate::checks::{LOOKS, PAPER, QUIET, STRUCTURE, USE};
-use crate::made;
+use crate::measured_report;
 use crate::page::Page;
 
 /// Opens the report of the survey of this process in a browser.
 fn report(what: &str) -> Option<Page> {
     // The browser comes first: without one, no survey is needed.
     let page = Page::open(what, "<!doctype html>")?;
-    page.turn_to(&made::survey().report);
+    page.turn_to(&measured_report::survey().report);
     Some(page)
 }
 
@@ -38,7 +38,7 @@ fn a_report_can_be_read_without_being_seen() {
 }
 
 /// Script that returns the panel headings and the head of the page.
-const TOLD: &str = "
+const HEADS: &str = "
     const heads = [...document.querySelectorAll('.panel-box h4')].map(head => head.textContent);
     return [document.querySelector('header').textContent, ...heads].join('\\n');
 ";
@@ -46,12 +46,18 @@ const TOLD: &str = "
 #[test]
 fn several_files_are_shown_in_one_report() {
     let Some(page) = Page::open("the report of several files", "<!doctype html>") else { return };
-    let results = made::survey().results.as_str();
-    page.turn_to(&made::report_of(&[("before.jsonl", results), ("after.jsonl", results)]));
+    let results = measured_report::survey().results.as_str();
+    page.turn_to(&measured_report::report_of(&[
+        ("before.jsonl", results),
+        ("after.jsonl", results),
+    ]));
     page.keep_pictures("several");
     page.assert_keeps(&[USE, LOOKS, PAPER, STRUCTURE, QUIET]);
-    let told = page.ask(TOLD, &[]);
+    let printed = page.ask(HEADS, &[]);
     for words in ["before.jsonl", "after.jsonl", "\nA · ", "\nB · "] {
-        assert!(told.as_str().is_some_and(|told| told.contains(words)), "no {words:?} in {told}");
+        assert!(
+            printed.as_str().is_some_and(|printed| printed.contains(words)),
+            "no {words:?} in {printed}"
+        );
     }
 }

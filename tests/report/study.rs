@@ -1,8 +1,8 @@
 //! The report of a real study follows every rule and starts with the verdicts.
 
 use crate::checks::{LOOKS, PAPER, QUIET, STRUCTURE, USE};
-use crate::laboratory::Laboratory;
 use crate::page::Page;
+use crate::sandbox::Sandbox;
 use std::fs;
 
 /// A study with two lines, a claim for each kind of figure, a table and a figure of its own.
@@ -10,12 +10,12 @@ const STUDY: &str = include_str!("files/study.toml");
 
 /// Measures the study and returns its report.
 fn report() -> String {
-    let laboratory = Laboratory::open();
-    let (study, page) = (laboratory.path("study.toml"), laboratory.path("study.html"));
+    let sandbox = Sandbox::open();
+    let (study, page) = (sandbox.path("study.toml"), sandbox.path("study.html"));
     fs::write(&study, STUDY).expect("a study");
-    let mut command = laboratory.command("study run --quick");
-    command.arg(&study).arg("--out").arg(laboratory.results()).arg("--report").arg(&page);
-    let finished = laboratory.finish(command).expect(0);
+    let mut command = sandbox.command("study run --quick");
+    command.arg(&study).arg("--out").arg(sandbox.results()).arg("--report").arg(&page);
+    let finished = sandbox.finish(command).expect(0);
     assert!(finished.stdout.contains("Table 1: Both"), "{}", finished.stdout);
     fs::read_to_string(page).expect("a report")
 }
@@ -32,8 +32,8 @@ fn a_study_is_shown_by_the_rules_of_all_reports() {
     page.turn_to(&report());
     page.keep_pictures("study");
     page.assert_keeps(&[USE, LOOKS, PAPER, STRUCTURE, QUIET]);
-    let told = page.ask(FIRST, &[]);
-    let lines: Vec<&str> = told.as_str().expect("words").lines().collect();
+    let printed = page.ask(FIRST, &[]);
+    let lines: Vec<&str> = printed.as_str().expect("words").lines().collect();
     assert_eq!((lines[0], lines.len()), ("Which carries more?", 4), "{lines:?}");
     let words = ["supported", "rejected", "inconclusive", "not testable here"];
     assert!(lines[1..].iter().all(|badge| words.iter().any(|word| badge.ends_with(word))));

@@ -42,7 +42,7 @@ pub(crate) fn lines(path: &Path) -> Vec<Value> {
 }
 
 /// Returns the number of runs with a result in the file at `path`; 0 if there is no file.
-pub(crate) fn runs_told(path: &Path) -> usize {
+pub(crate) fn runs_recorded(path: &Path) -> usize {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     text.matches("\n{\"kind\":\"sample\"").count() + text.matches("\n{\"kind\":\"failure\"").count()
 }

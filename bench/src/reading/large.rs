@@ -8,16 +8,16 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::trouble::Trouble;
+use crate::error::BenchError;
 
 /// Size of a file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct FileShape {
     pub(super) cases: usize,
     pub(super) repetitions: usize,
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for FileShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} cases of {} repetitions", self.cases, self.repetitions)
     }
@@ -27,7 +27,7 @@ type Object = Map<String, Value>;
 
 /// Contents of a small file.
 #[derive(Default)]
-struct Small {
+struct SmallFile {
     header: Object,
     /// Samples of each case, without the first, which is excluded.
     samples: BTreeMap<String, Vec<Object>>,
@@ -35,21 +35,21 @@ struct Small {
 }
 
 /// Writes a file of `shape` to `to`, from the lines of `small`.
-pub(super) fn write(small: &Path, to: &Path, shape: Shape) -> Result<(), Trouble> {
+pub(super) fn write(small: &Path, to: &Path, shape: FileShape) -> Result<(), BenchError> {
     let wrong = |path: &Path| {
         let path = path.to_owned();
-        |error| Trouble::File { path, error }
+        |error| BenchError::File { path, error }
     };
     let text = std::fs::read_to_string(small).map_err(wrong(small))?;
-    let small = Small::read(&text).map_err(|error| wrong(small)(error.into()))?;
+    let small = SmallFile::read(&text).map_err(|error| wrong(small)(error.into()))?;
     if small.samples.is_empty() {
-        return Err(Trouble::NoFigure);
+        return Err(BenchError::NoValues);
     }
     let mut out = BufWriter::new(File::create(to).map_err(wrong(to))?);
-    small.blow_up(shape, &mut out).and_then(|()| out.flush()).map_err(wrong(to))
+    small.expand(shape, &mut out).and_then(|()| out.flush()).map_err(wrong(to))
 }
 
-impl Small {
+impl SmallFile {
     fn read(text: &str) -> serde_json::Result<Self> {
         let mut small = Self::default();
         for line in text.lines() {
@@ -78,7 +78,7 @@ impl Small {
         })
     }
 
-    fn blow_up(&self, shape: Shape, out: &mut impl Write) -> std::io::Result<()> {
+    fn expand(&self, shape: FileShape, out: &mut impl Write) -> std::io::Result<()> {
         let ids: Vec<String> = self.cases(shape.cases).map(|(id, ..)| id).collect();
         let mut header = self.header.clone();
         for (key, value) in [("cases", json!(ids)), ("specs", json!([])), ("refused", json!([]))] {
@@ -106,7 +106,7 @@ fn repeated(sample: &Object, id: &str, bytes: u64, repetition: usize) -> Object 
         ("buffer_bytes", json!(bytes)),
         ("repetition", json!(repetition)),
         ("block", json!(repetition)),
-        ("set_aside", json!(null)),
+        ("excluded", json!(null)),
     ];
     sample.extend(changed.map(|(key, value)| (key.to_owned(), value)));
     sample
@@ -126,14 +126,14 @@ mod tests {
     const SMALL: &str = r#"{"kind":"header","plan":{"cases":["a/64","b/64"]}}
 {"kind":"sample","case_id":"a/64","block":0,"buffer_bytes":64,"elapsed_ns":1}
 {"kind":"sample","case_id":"a/64","block":1,"buffer_bytes":64,"elapsed_ns":2}
-{"kind":"sample","case_id":"b/64","block":1,"buffer_bytes":64,"elapsed_ns":3,"set_aside":"disturbed"}
+{"kind":"sample","case_id":"b/64","block":1,"buffer_bytes":64,"elapsed_ns":3,"excluded":"disturbed"}
 {"kind":"footer","samples":3}
 "#;
 
     #[test]
     fn a_few_samples_make_many_cases() {
-        let (small, mut out) = (Small::read(SMALL).unwrap(), Vec::new());
-        small.blow_up(Shape { cases: 3, repetitions: 2 }, &mut out).unwrap();
+        let (small, mut out) = (SmallFile::read(SMALL).unwrap(), Vec::new());
+        small.expand(FileShape { cases: 3, repetitions: 2 }, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<Object> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         assert!(text.lines().all(|line| line.starts_with("{\"kind\":\"")));
@@ -142,7 +142,7 @@ mod tests {
         let (a, b, c) = (&json!("a/64"), &json!("b/64"), &json!("a/65"));
         let (two, three) = (&json!(2), &json!(3));
         assert_eq!(told, [(a, two), (a, two), (b, three), (b, three), (c, two), (c, two)]);
-        assert!(lines[1..7].iter().all(|line| line["set_aside"].is_null()));
+        assert!(lines[1..7].iter().all(|line| line["excluded"].is_null()));
         assert_eq!(lines[7]["samples"], json!(6));
     }
 }

@@ -3,9 +3,9 @@
 //! Measures how soon a median is known, whether exactly the runs that a neighbour disturbed are marked, and whether one
 //! mode is distinguished from two.
 
-mod campaign;
+mod execution;
 mod modes;
-mod neighbour;
+mod neighbor;
 mod precision;
 
 use crate::finding::Finding;
@@ -13,5 +13,5 @@ use crate::program::Ipcperf;
 
 /// Makes all measurements, in about six minutes.
 pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
-    [precision::measure(ipcperf), neighbour::measure(ipcperf), modes::measure(ipcperf)].concat()
+    [precision::measure(ipcperf), neighbor::measure(ipcperf), modes::measure(ipcperf)].concat()
 }

@@ -1,16 +1,16 @@
 //! Duration of `--until-ci 2`, and whether its claim holds.
 
-use super::campaign::Campaign;
+use super::execution::Execution;
+use crate::error::BenchError;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Question, Unit};
 use crate::output::announce;
 use crate::program::Ipcperf;
-use crate::trouble::Trouble;
 
 /// Number of executions.
-const CAMPAIGNS: usize = 30;
+const EXECUTIONS: usize = 30;
 /// Case of the bar: on one CPU, where a machine is quietest.
-const CASE: &str = "-m pipe -b 64KiB --placement same --until-ci 2 --most-seconds 10";
+const CASE: &str = "-m pipe -b 64KiB --placement same --until-ci 2 --max-time 10";
 /// Precision that `--until-ci 2` claims for its median.
 const CLAIM: f64 = 0.02;
 
@@ -22,11 +22,15 @@ pub(super) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
         bar,
     };
     let time = question("known to 2 % after", Unit::Ns, Bar::AtMost(1e9));
-    let truth = question("share of medians within 2 % of all", Unit::Ratio, Bar::AtLeast(0.93));
-    match campaigns(ipcperf) {
+    let truth = question(
+        "share of medians within 2 % of the overall median",
+        Unit::Ratio,
+        Bar::AtLeast(0.93),
+    );
+    match executions(ipcperf) {
         Err(trouble) => vec![announce(time.failed(&trouble)), announce(truth.failed(&trouble))],
         Ok((times, medians)) => {
-            let time = Estimate::of(&times).map(|estimate| time.judge(estimate, None));
+            let time = Estimate::from_values(&times).map(|estimate| time.judge(estimate, None));
             let truth = within(&medians).map(|share| {
                 truth.judge(Estimate::single(share), Some(format!("{} campaigns", medians.len())))
             });
@@ -37,10 +41,10 @@ pub(super) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
 
 /// Returns the durations, in ns, and the medians of all executions.
 #[allow(clippy::cast_precision_loss, reason = "a second in ns")]
-fn campaigns(ipcperf: &Ipcperf) -> Result<(Vec<f64>, Vec<f64>), Trouble> {
+fn executions(ipcperf: &Ipcperf) -> Result<(Vec<f64>, Vec<f64>), BenchError> {
     let (mut times, mut medians) = (Vec::new(), Vec::new());
-    for _ in 0..CAMPAIGNS {
-        let campaign = Campaign::run(ipcperf, CASE)?;
+    for _ in 0..EXECUTIONS {
+        let campaign = Execution::run(ipcperf, CASE)?;
         times.push(campaign.elapsed_ns as f64);
         medians.extend(campaign.median());
     }

@@ -24,8 +24,8 @@ impl Buffer {
     ///
     /// # Errors
     /// Returns `ENOMEM` if the system cannot provide the memory.
-    pub fn touched(bytes: usize, fill: u8) -> Result<Self, Errno> {
-        let mut buffer = Self::untouched(bytes)?;
+    pub fn new_filled(bytes: usize, fill: u8) -> Result<Self, Errno> {
+        let mut buffer = Self::new_untouched(bytes)?;
         buffer.fill(fill);
         Ok(buffer)
     }
@@ -34,8 +34,8 @@ impl Buffer {
     ///
     /// # Errors
     /// Returns `ENOMEM` if the system cannot provide the memory.
-    pub fn untouched(bytes: usize) -> Result<Self, Errno> {
-        Self::mapped(bytes, MapFlags::PRIVATE)
+    pub fn new_untouched(bytes: usize) -> Result<Self, Errno> {
+        Self::map(bytes, MapFlags::PRIVATE)
     }
 
     /// Maps `bytes` (at least 1) of zeroes with every page present. Takes half as long as touching, which matters for
@@ -43,11 +43,11 @@ impl Buffer {
     ///
     /// # Errors
     /// Returns `ENOMEM` if the system cannot provide the memory.
-    pub fn populated(bytes: usize) -> Result<Self, Errno> {
-        Self::mapped(bytes, MapFlags::PRIVATE | MapFlags::POPULATE)
+    pub fn new_populated(bytes: usize) -> Result<Self, Errno> {
+        Self::map(bytes, MapFlags::PRIVATE | MapFlags::POPULATE)
     }
 
-    fn mapped(bytes: usize, kind: MapFlags) -> Result<Self, Errno> {
+    fn map(bytes: usize, kind: MapFlags) -> Result<Self, Errno> {
         let (bytes, access) = (bytes.max(1), ProtFlags::READ | ProtFlags::WRITE);
         // SAFETY: a new anonymous mapping at an address of the kernel's choice aliases nothing.
         let start = unsafe { mmap_anonymous(null_mut(), bytes, access, kind) }?;
@@ -77,7 +77,7 @@ impl DerefMut for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `mapped` with this length and no borrow outlives `self`. Unmapping an
+        // SAFETY: the mapping was made by `map` with this length and no borrow outlives `self`. Unmapping an
         // existing mapping cannot fail; if it did, the process is about to end anyway.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
     }
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_buffer_is_page_aligned_and_filled() {
-        let buffer = Buffer::touched(10_000, 0xA5).unwrap();
+        let buffer = Buffer::new_filled(10_000, 0xA5).unwrap();
         assert_eq!(buffer.as_ptr() as usize % 4096, 0);
         assert_eq!(buffer.len(), 10_000);
         assert!(buffer.iter().all(|&byte| byte == 0xA5));
@@ -97,13 +97,13 @@ mod tests {
 
     #[test]
     fn a_populated_buffer_is_zero() {
-        let buffer = Buffer::populated(10_000).unwrap();
+        let buffer = Buffer::new_populated(10_000).unwrap();
         assert!(buffer.iter().all(|&byte| byte == 0));
-        assert_eq!(Buffer::populated(usize::MAX / 2).unwrap_err(), Errno::NOMEM);
+        assert_eq!(Buffer::new_populated(usize::MAX / 2).unwrap_err(), Errno::NOMEM);
     }
 
     #[test]
     fn an_absurd_size_is_an_error() {
-        assert_eq!(Buffer::touched(usize::MAX / 2, 0).unwrap_err(), Errno::NOMEM);
+        assert_eq!(Buffer::new_filled(usize::MAX / 2, 0).unwrap_err(), Errno::NOMEM);
     }
 }

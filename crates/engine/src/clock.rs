@@ -48,17 +48,17 @@ pub fn ticks() -> u64 {
 
 /// Simultaneous reading of both clocks.
 #[derive(Clone, Copy, Debug)]
-pub struct Stamp {
+pub struct Timestamp {
     /// `CLOCK_MONOTONIC`, ns.
     pub ns: u64,
     /// Time stamp counter, ticks.
     pub ticks: u64,
 }
 
-impl Stamp {
+impl Timestamp {
     /// Reads both clocks.
     #[must_use]
-    pub fn take() -> Self {
+    pub fn now() -> Self {
         Self { ns: now_ns(), ticks: ticks() }
     }
 
@@ -102,9 +102,9 @@ mod tests {
 
     #[test]
     fn both_clocks_advance_together() {
-        let start = Stamp::take();
+        let start = Timestamp::now();
         std::thread::sleep(std::time::Duration::from_millis(2));
-        let end = Stamp::take();
+        let end = Timestamp::now();
         let ns_per_tick = start.ns_per_tick(end);
         assert!(end.ns - start.ns >= 2_000_000);
         assert!(ns_per_tick > 0.01 && ns_per_tick < 1_000.0, "{ns_per_tick}");

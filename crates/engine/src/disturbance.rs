@@ -6,27 +6,27 @@
 use ipcperf_model::mechanism::Helper;
 use ipcperf_model::{Measurement, Role, RunSpec};
 
-use crate::channel::{Nearness, nearness};
+use crate::channel::{PeerPlacement, peer_placement};
 use crate::mechanism::find;
 
 /// Maximum share of the elapsed time that a peer alone on its CPU may wait for it.
-const MOST_DELAY: f64 = 0.02;
+const MAX_DELAY_SHARE: f64 = 0.02;
 /// Minimum share of the elapsed time that the peers on one CPU must run, taken together.
-const LEAST_CPU: f64 = 0.96;
+const MIN_CPU_SHARE: f64 = 0.96;
 /// Maximum factor between the probes before and after a run; a larger one means that they measured two different
 /// distances. The probes of one pair of CPUs differ by a few percent.
-const AGREEMENT: f64 = 1.25;
+const MAX_PROBE_RATIO: f64 = 1.25;
 /// Minimum duration of a judged run, ns. In shorter runs the few microseconds around the timed region, which the
 /// kernel's counters include, weigh too much.
-const JUDGED_FROM_NS: u64 = 4_000_000;
+const MIN_JUDGED_NS: u64 = 4_000_000;
 
 /// Kind of disturbance of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disturbance {
     /// A peer alone on its CPU had to wait for it.
-    Waited,
+    RunDelay,
     /// On the CPU that the peers share, neither ran for part of the time.
-    Missing,
+    MissingCpuTime,
     /// The cache-line probe never found both peers running at the same time.
     NoProbe,
     /// The probes before and after disagree about the distance between the CPUs.
@@ -36,16 +36,20 @@ pub enum Disturbance {
 /// Returns how this run of `spec` was disturbed, judged by its own figures. Steal time, which the kernel counts in
 /// ticks longer than a run, is judged by the caller over several runs.
 #[must_use]
-pub fn disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Disturbance> {
+pub fn find_disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Disturbance> {
     if waits_for_others(spec, measured) {
         return None;
     }
-    let is_long = measured.elapsed_ns >= JUDGED_FROM_NS;
-    match nearness(spec) {
-        Nearness::Apart if is_long && waited(spec, measured) => Some(Disturbance::Waited),
-        Nearness::Apart => probes_disagree(measured),
-        Nearness::OneCpu if is_long && is_missing(spec, measured) => Some(Disturbance::Missing),
-        Nearness::OneCpu | Nearness::Unpinned => None,
+    let is_long = measured.elapsed_ns >= MIN_JUDGED_NS;
+    match peer_placement(spec) {
+        PeerPlacement::SeparateCpus if is_long && was_delayed(spec, measured) => {
+            Some(Disturbance::RunDelay)
+        }
+        PeerPlacement::SeparateCpus => probes_disagree(measured),
+        PeerPlacement::OneCpu if is_long && lacks_cpu_time(spec, measured) => {
+            Some(Disturbance::MissingCpuTime)
+        }
+        PeerPlacement::OneCpu | PeerPlacement::Unpinned => None,
     }
 }
 
@@ -54,34 +58,33 @@ fn waits_for_others(spec: &RunSpec, measured: &Measurement) -> bool {
     find(&spec.mechanism).is_some_and(|known| match known.helper {
         Helper::Broker => measured.roles.iter().any(|role| role.role == Role::Broker),
         Helper::Disk => true,
-        Helper::Nobody | Helper::KernelThread(_) | Helper::OwnThreads => false,
+        Helper::None | Helper::KernelThread(_) | Helper::LibraryThreads => false,
     })
 }
 
 /// Whether a peer waited too long for its CPU. Time in which a kernel thread works for the mechanism does not count.
 #[allow(clippy::cast_precision_loss, reason = "shares of milliseconds in ns")]
-fn waited(spec: &RunSpec, measured: &Measurement) -> bool {
+fn was_delayed(spec: &RunSpec, measured: &Measurement) -> bool {
     let delays_ns = measured.roles.iter().filter_map(|role| role.run_delay_ns);
     let longest_ns = delays_ns.max().unwrap_or(0) as f64;
-    let most_ns = MOST_DELAY * measured.elapsed_ns as f64;
-    helped_ns(spec, measured).is_some_and(|helped_ns| longest_ns > most_ns + helped_ns as f64)
+    let max_ns = MAX_DELAY_SHARE * measured.elapsed_ns as f64;
+    helper_ns(spec, measured).is_some_and(|helped_ns| longest_ns > max_ns + helped_ns as f64)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "shares of milliseconds in ns")]
-fn is_missing(spec: &RunSpec, measured: &Measurement) -> bool {
-    let parties_ns: Option<u64> = measured.roles.iter().map(|role| role.cpu_ns).sum();
-    let used_ns =
-        parties_ns.zip(helped_ns(spec, measured)).map(|(parties, helped)| parties + helped);
-    used_ns.is_some_and(|used_ns| (used_ns as f64) < LEAST_CPU * measured.elapsed_ns as f64)
+fn lacks_cpu_time(spec: &RunSpec, measured: &Measurement) -> bool {
+    let peers_ns: Option<u64> = measured.roles.iter().map(|role| role.cpu_ns).sum();
+    let used_ns = peers_ns.zip(helper_ns(spec, measured)).map(|(parties, helped)| parties + helped);
+    used_ns.is_some_and(|used_ns| (used_ns as f64) < MIN_CPU_SHARE * measured.elapsed_ns as f64)
 }
 
 /// CPU time of kernel threads that worked for the mechanism; 0 if it has none. `None` if they are not visible: missing
 /// or awaited CPU time then cannot be judged.
-fn helped_ns(spec: &RunSpec, measured: &Measurement) -> Option<u64> {
+fn helper_ns(spec: &RunSpec, measured: &Measurement) -> Option<u64> {
     match find(&spec.mechanism)?.helper {
         Helper::KernelThread(_) => measured.kernel_thread_ns,
         // The figures of a peer include its own threads.
-        Helper::Nobody | Helper::Broker | Helper::Disk | Helper::OwnThreads => Some(0),
+        Helper::None | Helper::Broker | Helper::Disk | Helper::LibraryThreads => Some(0),
     }
 }
 
@@ -89,7 +92,7 @@ fn probes_disagree(measured: &Measurement) -> Option<Disturbance> {
     let Some([before_ns, after_ns]) = measured.cacheline_round_trip_ns else {
         return Some(Disturbance::NoProbe);
     };
-    let disagree = before_ns.max(after_ns) > AGREEMENT * before_ns.min(after_ns);
+    let disagree = before_ns.max(after_ns) > MAX_PROBE_RATIO * before_ns.min(after_ns);
     disagree.then_some(Disturbance::ProbesDisagree)
 }
 
@@ -122,7 +125,7 @@ mod tests {
         let [sender, receiver] = roles;
         Measurement {
             objects: Vec::new(),
-            dials: Vec::new(),
+            counter_readings: Vec::new(),
             repeats: Vec::new(),
             began_ns: 0,
             elapsed_ns: RUN_NS,
@@ -145,27 +148,27 @@ mod tests {
     }
 
     fn apart(delay_ns: u64, probes: Option<[f64; 2]>) -> Option<Disturbance> {
-        disturbance(&spec("pipe", [0, 1]), &measured([(0, 10), (0, delay_ns)], probes))
+        find_disturbance(&spec("pipe", [0, 1]), &measured([(0, 10), (0, delay_ns)], probes))
     }
 
     fn together(sender_ns: u64, receiver_ns: u64) -> Option<Disturbance> {
         // Each waits while the other runs, which is no disturbance.
         let roles = [(sender_ns, RUN_NS / 2), (receiver_ns, RUN_NS / 2)];
-        disturbance(&spec("pipe", [0, 0]), &measured(roles, None))
+        find_disturbance(&spec("pipe", [0, 0]), &measured(roles, None))
     }
 
     #[test]
-    fn a_party_alone_on_its_cpu_does_not_wait_for_it() {
+    fn a_peer_alone_on_its_cpu_does_not_wait_for_it() {
         let probes = Some([300.0, 310.0]);
         assert_eq!(apart(RUN_NS / 50, probes), None);
-        assert_eq!(apart(RUN_NS / 50 + 1, probes), Some(Disturbance::Waited));
+        assert_eq!(apart(RUN_NS / 50 + 1, probes), Some(Disturbance::RunDelay));
     }
 
     #[test]
     fn of_two_on_one_cpu_one_always_runs() {
         assert_eq!(together(RUN_NS / 2, RUN_NS / 2), None);
         assert_eq!(together(RUN_NS * 46 / 100, RUN_NS / 2), None);
-        assert_eq!(together(RUN_NS * 45 / 100, RUN_NS / 2), Some(Disturbance::Missing));
+        assert_eq!(together(RUN_NS * 45 / 100, RUN_NS / 2), Some(Disturbance::MissingCpuTime));
     }
 
     #[test]
@@ -174,10 +177,10 @@ mod tests {
         let roles = [(RUN_NS / 2, 0), (RUN_NS * 4 / 10, 0)];
         let helped = |kernel_thread_ns| {
             let measured = Measurement { kernel_thread_ns, ..measured(roles, None) };
-            disturbance(&tcp, &measured)
+            find_disturbance(&tcp, &measured)
         };
         assert_eq!(helped(Some(RUN_NS * 8 / 100)), None);
-        assert_eq!(helped(Some(RUN_NS * 4 / 100)), Some(Disturbance::Missing));
+        assert_eq!(helped(Some(RUN_NS * 4 / 100)), Some(Disturbance::MissingCpuTime));
         assert_eq!(helped(None), None, "it cannot be seen");
     }
 
@@ -188,20 +191,23 @@ mod tests {
             let roles = [(0, 0), (0, RUN_NS / 10)];
             let probes = Some([300.0, 300.0]);
             let measured = Measurement { kernel_thread_ns, ..measured(roles, probes) };
-            disturbance(&tcp, &measured)
+            find_disturbance(&tcp, &measured)
         };
         assert_eq!(waited(Some(RUN_NS * 9 / 100)), None);
-        assert_eq!(waited(Some(RUN_NS * 7 / 100)), Some(Disturbance::Waited));
+        assert_eq!(waited(Some(RUN_NS * 7 / 100)), Some(Disturbance::RunDelay));
         assert_eq!(waited(None), None, "it cannot be seen");
     }
 
     #[test]
     fn who_waits_for_a_disk_is_judged_by_steal_alone() {
         let waited = measured([(RUN_NS / 10, 0), (RUN_NS / 10, RUN_NS / 2)], None);
-        assert_eq!(disturbance(&spec("file-ref", [0, 0]), &waited), None);
-        assert_eq!(disturbance(&spec("dgram-fds", [0, 0]), &waited), Some(Disturbance::Missing));
+        assert_eq!(find_disturbance(&spec("file-ref", [0, 0]), &waited), None);
+        assert_eq!(
+            find_disturbance(&spec("dgram-fds", [0, 0]), &waited),
+            Some(Disturbance::MissingCpuTime)
+        );
         let moved = measured([(0, 0), (0, 0)], Some([46.0, 375.0]));
-        assert_eq!(disturbance(&spec("file-ref", [0, 1]), &moved), None);
+        assert_eq!(find_disturbance(&spec("file-ref", [0, 1]), &moved), None);
     }
 
     #[test]
@@ -215,6 +221,6 @@ mod tests {
     #[test]
     fn a_run_of_an_instant_is_not_judged_by_its_cpu_time() {
         let short = Measurement { elapsed_ns: 1_000_000, ..measured([(0, 0), (0, 0)], None) };
-        assert_eq!(disturbance(&spec("pipe", [0, 0]), &short), None);
+        assert_eq!(find_disturbance(&spec("pipe", [0, 0]), &short), None);
     }
 }

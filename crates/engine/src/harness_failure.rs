@@ -13,19 +13,20 @@ pub(crate) fn harness_failure(
 ) -> Failure {
     let failure =
         Failure { transient: true, ..Failure::from_errno(what, place, errno.raw_os_error()) };
-    match exhausted(errno) {
+    match exhaustion_remedy(errno) {
         Some(remedy) => failure.with_remedy(remedy),
         None => failure,
     }
 }
 
 /// Remedy for a full file system.
-pub(crate) const NO_SPACE: &str = "make room in TMPDIR (else /tmp), in /dev/shm, or in the folder of the option dir; \
-    or set TMPDIR or dir to a folder with more of it";
+pub(crate) const NO_SPACE: &str = "free space in TMPDIR (default: /tmp), in /dev/shm, or in the \
+                                   folder of the option dir; or set TMPDIR or dir to a folder with \
+                                   more space";
 
 /// Remedy for an exhausted resource; `None` if `errno` does not indicate one.
 #[must_use]
-pub fn exhausted(errno: Errno) -> Option<&'static str> {
+pub fn exhaustion_remedy(errno: Errno) -> Option<&'static str> {
     Some(match errno {
         Errno::AGAIN => {
             "allow more processes: ulimit -u, or pids.max of the control group (cat /proc/self/cgroup)"
@@ -33,7 +34,7 @@ pub fn exhausted(errno: Errno) -> Option<&'static str> {
         Errno::MFILE => "allow more open files: ulimit -n 1024",
         Errno::NFILE => "allow more open files on this machine: sysctl fs.file-max",
         Errno::NOMEM => {
-            "free memory, or raise what is allowed: ulimit -v, memory.max of the control group"
+            "free memory, or raise the limit: ulimit -v, memory.max of the control group"
         }
         _ => return None,
     })

@@ -8,7 +8,7 @@ use ipcperf_model::round_trip_histogram::DIGITS;
 use ipcperf_model::{Failure, FailureKind, RoundTrips};
 
 /// Largest recorded value: about ten minutes in ns, minutes in ticks. Larger values count as this one.
-const HIGHEST: u64 = 1 << 39;
+const MAX_VALUE: u64 = 1 << 39;
 
 /// A histogram of time stamp counter differences, allocated and touched before the timed loop.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ impl TickHistogram {
     /// # Panics
     /// Never: the bounds are constants that HDR accepts.
     #[must_use]
-    pub fn touched() -> Self {
-        let mut ticks = Histogram::new_with_bounds(1, HIGHEST, DIGITS).expect("constant bounds");
+    pub fn new_touched() -> Self {
+        let mut ticks = Histogram::new_with_bounds(1, MAX_VALUE, DIGITS).expect("constant bounds");
         ticks.reset();
         Self { ticks }
     }
@@ -55,7 +55,7 @@ impl TickHistogram {
         timed_every: u64,
         mean_ns: f64,
     ) -> Result<RoundTrips, Failure> {
-        let ns = in_nanoseconds(&self.ticks, ns_per_tick);
+        let ns = to_nanoseconds(&self.ticks, ns_per_tick);
         Ok(RoundTrips {
             timed_every,
             histogram: encode(&ns)?,
@@ -75,8 +75,8 @@ impl TickHistogram {
     clippy::cast_sign_loss,
     reason = "values below 2^39 times a small positive factor, kept to three digits anyway"
 )]
-fn in_nanoseconds(ticks: &Histogram<u64>, ns_per_tick: f64) -> Histogram<u64> {
-    let mut ns = Histogram::new_with_bounds(1, HIGHEST, DIGITS).expect("constant bounds");
+fn to_nanoseconds(ticks: &Histogram<u64>, ns_per_tick: f64) -> Histogram<u64> {
+    let mut ns = Histogram::new_with_bounds(1, MAX_VALUE, DIGITS).expect("constant bounds");
     for step in ticks.iter_recorded() {
         let value = ticks.median_equivalent(step.value_iterated_to());
         ns.saturating_record_n((value as f64 * ns_per_tick).round() as u64, step.count_at_value());
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn values_survive_ticks_and_base64_to_a_thousandth() {
-        let mut histogram = TickHistogram::touched();
+        let mut histogram = TickHistogram::new_touched();
         (1..=1_000).for_each(|value| histogram.record(value * 2_000));
         let trips = histogram.report(0.5, 1, 500.5e3).unwrap();
         let back = pool([trips.histogram.as_str()]).unwrap();
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn pooled_histograms_hold_what_each_held() {
         let one = |value| {
-            let mut histogram = TickHistogram::touched();
+            let mut histogram = TickHistogram::new_touched();
             (0..3).for_each(|_| histogram.record(value));
             histogram.report(1.0, 1, 0.0).unwrap().histogram
         };
@@ -129,9 +129,9 @@ mod tests {
 
     #[test]
     fn histograms_of_another_scale_are_pooled_by_value() {
-        let mut coarse = Histogram::new_with_bounds(1, HIGHEST, 2).unwrap();
+        let mut coarse = Histogram::new_with_bounds(1, MAX_VALUE, 2).unwrap();
         coarse.record_n(100, 5).unwrap();
-        let mut ours = TickHistogram::touched();
+        let mut ours = TickHistogram::new_touched();
         [100, 300].into_iter().for_each(|value| ours.record(value));
         let ours = ours.report(1.0, 1, 0.0).unwrap().histogram;
         let pooled = pool([encode(&coarse).unwrap().as_str(), &ours]).unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
 /// Maximum size of an entry of the password database, bytes.
-const LONGEST_ENTRY: usize = 64 * 1024;
+const MAX_ENTRY_BYTES: usize = 64 * 1024;
 
 /// Signature of the hypervisor, such as `KVMKVMKVM`; `None` on bare metal and if the CPU cannot be queried.
 ///
@@ -60,7 +60,7 @@ pub fn c_library() -> Option<String> {
 /// Home folder of the effective user in the password database; `None` if it has none, or no absolute path.
 #[must_use]
 pub fn home_folder() -> Option<PathBuf> {
-    let mut texts = vec![0; LONGEST_ENTRY];
+    let mut texts = vec![0; MAX_ENTRY_BYTES];
     let mut found = null_mut();
     // SAFETY: a zeroed `passwd` is valid, with null pointers. The call gets the length of `texts`, fills the entry with
     // pointers into it, and sets `found` to the entry or to null.

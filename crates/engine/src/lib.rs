@@ -3,7 +3,7 @@
 //! A worker is one fresh process for one run of one case. On standard input it gets a
 //! [`RunSpec`](ipcperf_model::RunSpec) and the [names](leftovers::RunNames) that it may create. It opens the
 //! [`mechanism`], starts the peers (one thread, two threads, or two forked processes), runs the [`workload`] in them,
-//! and prints one [`Report`](ipcperf_model::Report).
+//! and prints one [`Report`](ipcperf_model::WorkerReport).
 //!
 //! ```text
 //! Assignment -> serve -> mechanism (ends) -> worker: peer x workload -> PartyReport -> Report
@@ -33,6 +33,6 @@ mod testing;
 pub mod worker;
 pub mod workload;
 
-pub use disturbance::{Disturbance, disturbance};
-pub use harness_failure::exhausted;
+pub use disturbance::{Disturbance, find_disturbance};
+pub use harness_failure::exhaustion_remedy;
 pub(crate) use harness_failure::{NO_SPACE, harness_failure};

@@ -3,25 +3,25 @@
 use ipcperf_model::message_options::Content;
 
 /// Period of the random parts of compressible memory, bytes: short enough for the window of any codec.
-const STRETCH_BYTES: usize = 1024;
+const PERIOD_BYTES: usize = 1024;
 
 /// Fills `memory` with `content`. It holds a message of `message_bytes` every `stride_bytes` and is constant before the
 /// call.
 pub(crate) fn fill(content: Content, memory: &mut [u8], message_bytes: usize, stride_bytes: usize) {
-    let mut words = Words(message_bytes as u64);
+    let mut words = SplitMix64(message_bytes as u64);
     for place in memory.chunks_mut(stride_bytes) {
         let bytes = message_bytes.min(place.len());
         fill_one(content, &mut place[..bytes], &mut words);
     }
 }
 
-fn fill_one(content: Content, message: &mut [u8], words: &mut Words) {
+fn fill_one(content: Content, message: &mut [u8], words: &mut SplitMix64) {
     match content {
         Content::Constant => {}
         Content::Random => words.fill(message),
         Content::Compressible(ratio) => {
-            for part in message.chunks_mut(STRETCH_BYTES) {
-                let random = ratio.of(part.len());
+            for part in message.chunks_mut(PERIOD_BYTES) {
+                let random = ratio.compressed_bytes(part.len());
                 words.fill(&mut part[..random]);
             }
         }
@@ -29,9 +29,9 @@ fn fill_one(content: Content, message: &mut [u8], words: &mut Words) {
 }
 
 /// `SplitMix64` (Steele, Lea, Flood 2014, *Fast Splittable Pseudorandom Number Generators*).
-struct Words(u64);
+struct SplitMix64(u64);
 
-impl Words {
+impl SplitMix64 {
     fn fill(&mut self, memory: &mut [u8]) {
         for bytes in memory.chunks_mut(8) {
             bytes.copy_from_slice(&self.next().to_le_bytes()[..bytes.len()]);

@@ -7,29 +7,30 @@ use ipcperf_model::{Failure, FailureKind};
 
 /// Direction of a message. A reply carries other bytes than its request, so that an echo of stale memory is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum MessageDirection {
     /// From sender to receiver.
-    There,
+    Forward,
     /// From receiver to sender, in a round trip.
-    Back,
+    Reverse,
 }
 
 /// Processing of each message before sending and after receiving.
 pub trait Payload: Copy {
     /// Whether [`Payload::check`] reads messages.
-    const LOOKS: bool = true;
+    const READS: bool = true;
 
     /// Prepares message `number` (from 0) for sending.
-    fn stamp(self, message: &mut [u8], number: u64, way: Way);
+    fn stamp(self, message: &mut [u8], number: u64, direction: MessageDirection);
 
     /// Checks that `message` is message `number`, complete and unchanged.
     ///
     /// # Errors
     /// Returns [`FailureKind::Corrupt`] with the first offset that differs.
-    fn check(self, message: &[u8], number: u64, way: Way) -> Result<(), Failure>;
+    fn check(self, message: &[u8], number: u64, direction: MessageDirection)
+    -> Result<(), Failure>;
 
     /// Number of a message that may follow lost ones: `next` or a later one.
-    fn identify(self, message: &[u8], next: u64) -> u64;
+    fn message_number(self, message: &[u8], next: u64) -> u64;
 }
 
 /// A payload that sends messages as they are in the buffer and does not read them on arrival.
@@ -37,18 +38,18 @@ pub trait Payload: Copy {
 pub struct Unchecked;
 
 impl Payload for Unchecked {
-    const LOOKS: bool = false;
+    const READS: bool = false;
 
     #[inline(always)]
-    fn stamp(self, _: &mut [u8], _: u64, _: Way) {}
+    fn stamp(self, _: &mut [u8], _: u64, _: MessageDirection) {}
 
     #[inline(always)]
-    fn check(self, _: &[u8], _: u64, _: Way) -> Result<(), Failure> {
+    fn check(self, _: &[u8], _: u64, _: MessageDirection) -> Result<(), Failure> {
         Ok(())
     }
 
     #[inline(always)]
-    fn identify(self, _: &[u8], next: u64) -> u64 {
+    fn message_number(self, _: &[u8], next: u64) -> u64 {
         next
     }
 }
@@ -65,22 +66,22 @@ pub struct Touching {
 
 impl Payload for Touching {
     #[inline]
-    fn stamp(self, message: &mut [u8], number: u64, _: Way) {
-        if self.touch.writes() {
+    fn stamp(self, message: &mut [u8], number: u64, _: MessageDirection) {
+        if self.touch.has_write() {
             write(message, number, self.content);
         }
     }
 
     #[inline]
-    fn check(self, message: &[u8], _: u64, _: Way) -> Result<(), Failure> {
-        if self.touch.reads() {
+    fn check(self, message: &[u8], _: u64, _: MessageDirection) -> Result<(), Failure> {
+        if self.touch.has_read() {
             black_box(sum(message));
         }
         Ok(())
     }
 
     #[inline]
-    fn identify(self, _: &[u8], next: u64) -> u64 {
+    fn message_number(self, _: &[u8], next: u64) -> u64 {
         next
     }
 }
@@ -116,10 +117,10 @@ fn sum(message: &[u8]) -> u64 {
 pub struct Stamped;
 
 impl Stamped {
-    fn first_word(number: u64, way: Way) -> u64 {
-        match way {
-            Way::There => number,
-            Way::Back => !number,
+    fn first_word(number: u64, direction: MessageDirection) -> u64 {
+        match direction {
+            MessageDirection::Forward => number,
+            MessageDirection::Reverse => !number,
         }
     }
 
@@ -136,15 +137,20 @@ impl Stamped {
 }
 
 impl Payload for Stamped {
-    fn stamp(self, message: &mut [u8], number: u64, way: Way) {
-        let first = Self::first_word(number, way);
+    fn stamp(self, message: &mut [u8], number: u64, direction: MessageDirection) {
+        let first = Self::first_word(number, direction);
         for (index, bytes) in (0_u64..).zip(message.chunks_mut(8)) {
             bytes.copy_from_slice(&Self::word(first, index).to_le_bytes()[..bytes.len()]);
         }
     }
 
-    fn check(self, message: &[u8], number: u64, way: Way) -> Result<(), Failure> {
-        let first = Self::first_word(number, way);
+    fn check(
+        self,
+        message: &[u8],
+        number: u64,
+        direction: MessageDirection,
+    ) -> Result<(), Failure> {
+        let first = Self::first_word(number, direction);
         for (index, bytes) in (0_u64..).zip(message.chunks(8)) {
             if *bytes != Self::word(first, index).to_le_bytes()[..bytes.len()] {
                 return Err(corrupt(message, number, index * 8));
@@ -153,7 +159,7 @@ impl Payload for Stamped {
         Ok(())
     }
 
-    fn identify(self, message: &[u8], next: u64) -> u64 {
+    fn message_number(self, message: &[u8], next: u64) -> u64 {
         let held = message.len().min(8);
         let mut low = [0; 8];
         low[..held].copy_from_slice(&message[..held]);
@@ -180,9 +186,9 @@ mod tests {
 
     use super::*;
 
-    fn stamped(bytes: usize, number: u64, way: Way) -> Vec<u8> {
+    fn stamped(bytes: usize, number: u64, direction: MessageDirection) -> Vec<u8> {
         let mut message = vec![0; bytes];
-        Stamped.stamp(&mut message, number, way);
+        Stamped.stamp(&mut message, number, direction);
         message
     }
 
@@ -205,23 +211,23 @@ mod tests {
         fn a_stamped_message_passes_and_any_changed_byte_is_seen(
             bytes in 1_usize..300, number: u64, at: prop::sample::Index, flip in 1_u8..,
         ) {
-            let mut message = stamped(bytes, number, Way::There);
-            prop_assert!(Stamped.check(&message, number, Way::There).is_ok());
+            let mut message = stamped(bytes, number, MessageDirection::Forward);
+            prop_assert!(Stamped.check(&message, number, MessageDirection::Forward).is_ok());
             message[at.index(bytes)] ^= flip;
-            prop_assert!(Stamped.check(&message, number, Way::There).is_err());
+            prop_assert!(Stamped.check(&message, number, MessageDirection::Forward).is_err());
         }
 
         #[test]
         fn neighbours_and_replies_are_told_apart(bytes in 1_usize..300, number in 0..u64::MAX) {
-            let message = stamped(bytes, number, Way::There);
-            prop_assert!(Stamped.check(&message, number + 1, Way::There).is_err());
-            prop_assert!(Stamped.check(&message, number, Way::Back).is_err());
+            let message = stamped(bytes, number, MessageDirection::Forward);
+            prop_assert!(Stamped.check(&message, number + 1, MessageDirection::Forward).is_err());
+            prop_assert!(Stamped.check(&message, number, MessageDirection::Reverse).is_err());
         }
 
         #[test]
         fn a_message_after_losses_is_identified(bytes in 1_usize..20, next in 0..1_u64 << 40, lost in 0_u64..200) {
-            let message = stamped(bytes, next + lost, Way::There);
-            prop_assert_eq!(Stamped.identify(&message, next), next + lost);
+            let message = stamped(bytes, next + lost, MessageDirection::Forward);
+            prop_assert_eq!(Stamped.message_number(&message, next), next + lost);
         }
     }
 }

@@ -137,14 +137,14 @@ impl Topology {
 /// # Errors
 /// Returns `EINVAL` if the cpuset does not have the CPU, or another error of the system.
 pub fn pin(cpu: u32) -> Result<(), Errno> {
-    confine(&[cpu])
+    set_affinity(&[cpu])
 }
 
 /// Restricts the calling thread to `cpus`. Makes one system call and allocates nothing.
 ///
 /// # Errors
 /// As for [`pin`].
-pub fn confine(cpus: &[u32]) -> Result<(), Errno> {
+pub fn set_affinity(cpus: &[u32]) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     for number in cpus.iter().map(|&cpu| cpu as usize) {
         if number >= CpuSet::MAX_CPU {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_topology_lacks_is_said() {
+    fn a_missing_pair_is_an_error() {
         let one = Topology { cpus: eight().cpus[..1].to_vec() };
         for placement in [Placement::Split, Placement::Smt, Placement::Llc, Placement::Numa] {
             let error = one.resolve(placement).unwrap_err().to_string();

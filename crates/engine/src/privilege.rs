@@ -1,5 +1,5 @@
 //! Drops the capabilities that the program's file grants (`setcap`). They are meant for the command's instruments, and
-//! are dropped before third-party code runs in one of our processes.
+//! are dropped before third-peer code runs in one of our processes.
 //!
 //! Every user who may execute such a file chooses what a worker loads (`lib:FILE`), so the worker must not keep what
 //! the file grants. A capability in the ambient set was granted to this run (`setpriv --ambient-caps`); the kernel
@@ -17,7 +17,7 @@ use rustix::thread::{
 };
 
 /// Command that removes the grant from a file.
-const REMEDY: &str = "take them from the file: sudo setcap -r $(command -v ipcperf)";
+const REMEDY: &str = "remove them from the file: sudo setcap -r $(command -v ipcperf)";
 
 /// Proof that the calling process holds no capability granted by its program's file.
 #[derive(Clone, Copy, Debug)]
@@ -32,11 +32,13 @@ impl Unprivileged {
     /// started it.
     pub fn new() -> Result<Self, Failure> {
         if is_set_user_id() {
-            return Err(refused("this process runs as another user than the one who started it"));
+            return Err(refused(
+                "this process runs as a different user than the one who started it",
+            ));
         }
-        give_up().map_err(|errno| Failure {
+        drop_capabilities().map_err(|errno| Failure {
             errno: Some(errno.raw_os_error()),
-            ..refused("giving up the capabilities that the program's file grants")
+            ..refused("dropping the capabilities that the program's file grants")
         })?;
         Ok(Self(()))
     }
@@ -61,14 +63,14 @@ pub fn is_granted_by_file() -> bool {
 /// Whether the process `pid` runs entirely as the user who started this one. File capabilities must not be used on the
 /// processes of other users.
 #[must_use]
-pub fn is_of_this_user(pid: u32) -> bool {
+pub fn is_owned_by_this_user(pid: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
     let mut users = users.split_ascii_whitespace().peekable();
     users.peek().is_some() && users.all(|user| user.parse() == Ok(getuid().as_raw()))
 }
 
-fn give_up() -> Result<(), Errno> {
+fn drop_capabilities() -> Result<(), Errno> {
     if geteuid().is_root() {
         return Ok(());
     }
@@ -113,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn a_process_of_another_user_is_told_from_ones_own() {
-        assert!(is_of_this_user(std::process::id()));
-        assert!(!is_of_this_user(u32::MAX), "there is none");
+    fn a_process_of_another_user_is_recognized() {
+        assert!(is_owned_by_this_user(std::process::id()));
+        assert!(!is_owned_by_this_user(u32::MAX), "there is none");
     }
 }

@@ -12,35 +12,35 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::process::getpid;
 use rustix::thread::{futex, gettid, sched_yield};
 
-use crate::channel::Nearness;
+use crate::channel::PeerPlacement;
 use crate::clock::now_ns;
-use crate::limits::cacheline::Lines;
+use crate::limits::cacheline::ProbeLines;
 
 /// Time a peer on a separate CPU spins for the other before it sleeps, ns, so that neither is still waking up when the
 /// clock starts.
-const LOOK_NS: u64 = 200_000;
+const SPIN_NS: u64 = 200_000;
 
 /// Maximum time a sender waits for a receiver that shares, or may share, its CPU, ns: several time slices of the
 /// scheduler, so that another program on the CPU does not prevent the receiver's start.
-const AWAIT_NS: u64 = 50_000_000;
+const MAX_RECEIVER_WAIT_NS: u64 = 50_000_000;
 
 /// Process and thread ID of a peer.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct ThreadIds {
     pid: AtomicU32,
     tid: AtomicU32,
 }
 
-impl Place {
+impl ThreadIds {
     /// Records the calling thread as the peer.
-    pub(crate) fn take(&self) {
+    pub(crate) fn record(&self) {
         self.pid.store(getpid().as_raw_nonzero().get().unsigned_abs(), Ordering::Relaxed);
         // Relaxed is enough: the IDs are read only after a barrier.
         self.tid.store(gettid().as_raw_nonzero().get().unsigned_abs(), Ordering::Relaxed);
     }
 
     /// Returns the process and thread ID.
-    pub(crate) fn ids(&self) -> (u32, u32) {
+    pub(crate) fn load(&self) -> (u32, u32) {
         (self.pid.load(Ordering::Relaxed), self.tid.load(Ordering::Relaxed))
     }
 }
@@ -50,7 +50,7 @@ impl Place {
 #[repr(C)]
 pub struct Control {
     arrived: AtomicU32,
-    meeting: AtomicU32,
+    generation: AtomicU32,
     stream_ended: AtomicU32,
     receiver_is_ready: AtomicU32,
     begin_ns: AtomicU64,
@@ -58,8 +58,8 @@ pub struct Control {
     messages: AtomicU64,
     ns_per_tick: AtomicU64,
     /// The second is the receiver's; the first belongs to the other peer, whatever its role.
-    places: [Place; 2],
-    lines: Lines,
+    thread_ids: [ThreadIds; 2],
+    lines: ProbeLines,
 }
 
 impl Control {
@@ -67,7 +67,7 @@ impl Control {
     ///
     /// # Errors
     /// Returns `ENOMEM` if the system cannot provide the memory.
-    pub fn shared() -> Result<&'static Self, Errno> {
+    pub fn new_shared() -> Result<&'static Self, Errno> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at an address of the kernel's choice aliases nothing; it is page-aligned, zeroed (a
         // valid `Control`), accessed only through atomics, and never unmapped.
@@ -78,55 +78,56 @@ impl Control {
     }
 
     /// IDs of the peer that runs `role`.
-    pub(crate) fn place(&self, role: Role) -> &Place {
-        &self.places[usize::from(role == Role::Receiver)]
+    pub(crate) fn thread_ids(&self, role: Role) -> &ThreadIds {
+        &self.thread_ids[usize::from(role == Role::Receiver)]
     }
 
     /// Cache lines for measuring the distance between the peers' CPUs.
-    pub(crate) fn lines(&self) -> &Lines {
+    pub(crate) fn lines(&self) -> &ProbeLines {
         &self.lines
     }
 
     /// Waits at the barrier until both peers have arrived.
-    pub(crate) fn meet(&self, nearness: Nearness) {
-        let meeting = self.meeting.load(Ordering::Acquire);
+    pub(crate) fn wait_at_barrier(&self, placement: PeerPlacement) {
+        let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) == 1 {
             self.arrived.store(0, Ordering::Relaxed);
-            self.meeting.store(meeting.wrapping_add(1), Ordering::Release);
+            self.generation.store(generation.wrapping_add(1), Ordering::Release);
             // Waking a futex on mapped memory cannot fail.
-            let _ = futex::wake(&self.meeting, futex::Flags::empty(), 1);
+            let _ = futex::wake(&self.generation, futex::Flags::empty(), 1);
             return;
         }
-        if nearness == Nearness::Apart {
-            self.look_for(meeting);
+        if placement == PeerPlacement::SeparateCpus {
+            self.spin_until(generation);
         }
-        while self.meeting.load(Ordering::Acquire) == meeting {
+        while self.generation.load(Ordering::Acquire) == generation {
             // The loop checks again, whatever ended the wait.
-            let _ = futex::wait(&self.meeting, futex::Flags::empty(), meeting, None);
+            let _ = futex::wait(&self.generation, futex::Flags::empty(), generation, None);
         }
     }
 
-    fn look_for(&self, meeting: u32) {
-        let end = now_ns() + LOOK_NS;
-        while self.meeting.load(Ordering::Acquire) == meeting && now_ns() < end {
+    fn spin_until(&self, generation: u32) {
+        let end = now_ns() + SPIN_NS;
+        while self.generation.load(Ordering::Acquire) == generation && now_ns() < end {
             spin_loop();
         }
     }
 
     /// Marks that the receiver is about to receive the first message of a phase.
-    pub(crate) fn announce_receiver(&self) {
+    pub(crate) fn set_receiver_ready(&self) {
         self.receiver_is_ready.store(1, Ordering::Release);
     }
 
     /// Waits until the receiver is ready for its first call, so that the clock, which starts next, does not include its
     /// preparation. After a time limit the phase begins anyway.
-    pub(crate) fn await_receiver(&self, nearness: Nearness) {
-        let most_ns = if nearness == Nearness::Apart { LOOK_NS } else { AWAIT_NS };
-        let end = now_ns() + most_ns;
+    pub(crate) fn wait_for_receiver(&self, placement: PeerPlacement) {
+        let max_ns =
+            if placement == PeerPlacement::SeparateCpus { SPIN_NS } else { MAX_RECEIVER_WAIT_NS };
+        let end = now_ns() + max_ns;
         while self.receiver_is_ready.load(Ordering::Acquire) == 0 && now_ns() < end {
-            match nearness {
-                Nearness::Apart => spin_loop(),
-                Nearness::OneCpu | Nearness::Unpinned => sched_yield(),
+            match placement {
+                PeerPlacement::SeparateCpus => spin_loop(),
+                PeerPlacement::OneCpu | PeerPlacement::Unpinned => sched_yield(),
             }
         }
     }
@@ -194,7 +195,7 @@ impl Control {
     }
 
     /// Resets the state for the next phase; called by the sender before the peers meet.
-    pub(crate) fn open_phase(&self) {
+    pub(crate) fn reset_phase(&self) {
         self.stream_ended.store(0, Ordering::Release);
         self.receiver_is_ready.store(0, Ordering::Release);
     }
@@ -207,13 +208,15 @@ mod tests {
     #[test]
     fn the_receiver_is_waited_for_but_not_for_long() {
         let control = Control::default();
-        for nearness in [Nearness::Apart, Nearness::OneCpu, Nearness::Unpinned] {
-            control.open_phase();
+        for nearness in
+            [PeerPlacement::SeparateCpus, PeerPlacement::OneCpu, PeerPlacement::Unpinned]
+        {
+            control.reset_phase();
             let begin = now_ns();
-            control.await_receiver(nearness);
-            assert!(now_ns() - begin >= LOOK_NS, "it was not there");
-            control.announce_receiver();
-            control.await_receiver(nearness);
+            control.wait_for_receiver(nearness);
+            assert!(now_ns() - begin >= SPIN_NS, "it was not there");
+            control.set_receiver_ready();
+            control.wait_for_receiver(nearness);
         }
     }
 }

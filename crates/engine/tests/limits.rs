@@ -6,11 +6,11 @@ use std::{fs, thread};
 
 use ipcperf_engine::limits::{Effort, measure};
 use ipcperf_engine::placement::{Topology, pin};
-use ipcperf_model::hardware_limits::Limits;
+use ipcperf_model::hardware_limits::HardwareLimits;
 
 const SIZES: [usize; 2] = [4096, 65_536];
 
-fn measured() -> Limits {
+fn measured() -> HardwareLimits {
     measure(&Topology::read().unwrap(), &SIZES, Effort::Brief)
 }
 

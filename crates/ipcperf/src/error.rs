@@ -15,7 +15,7 @@ pub(crate) enum Error {
     Usage(String),
     /// A study with mistakes.
     #[error("{}", wrong_study(path, mistakes))]
-    WrongStudy {
+    InvalidStudy {
         /// File of the study, or its name.
         path: PathBuf,
         /// Mistakes found; at least one.
@@ -23,7 +23,7 @@ pub(crate) enum Error {
     },
     /// Bad input that has already been reported in full.
     #[error("")]
-    Told,
+    AlreadyReported,
     /// A named file that cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
@@ -33,10 +33,11 @@ pub(crate) enum Error {
         source: std::io::Error,
     },
     /// None of the requested cases can run on this machine.
-    #[error("nothing of what was asked can run here: {0}")]
+    #[error("none of the requested cases can run here: {0}")]
     NothingRuns(String),
     /// A results file that cannot be written.
-    #[error("cannot write results to {}: {source}; what was written is kept: make room and resume it, or name another file with --out", path.display())]
+    #[error("cannot write results to {}: {source}; what was written is kept: free disk space and run ipcperf resume, \
+        or name another file with --out", path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
@@ -45,8 +46,8 @@ pub(crate) enum Error {
     },
     /// No results file was named, and there is no default folder for one.
     #[error(
-        "nowhere to keep results: HOME is not set to a whole path, and the password database has no home for \
-         this user; name a file with --out FILE"
+        "no folder for results: HOME is not an absolute path, and the password database has no home folder for this \
+         user; name a file with --out FILE"
     )]
     NoFolder,
     /// Output made from results (a figure, report or export) that cannot be written.
@@ -59,10 +60,10 @@ pub(crate) enum Error {
     },
     /// A figure that cannot be converted into another format.
     #[error("cannot draw a figure: {0}")]
-    Picture(String),
+    Figure(String),
     /// Standard output that cannot be written.
     #[error("cannot write to standard output: {0}")]
-    Output(std::io::Error),
+    Stdout(std::io::Error),
     /// A refusal by the machine of something that every run needs.
     #[error("{0}")]
     Machine(String),
@@ -83,7 +84,7 @@ impl From<ipcperf_study::Error> for Error {
         use ipcperf_study::Error as Wrong;
         match error {
             Wrong::Unreadable { path, source } => Self::Unreadable { path, source },
-            Wrong::WrongStudy { path, mistakes } => Self::WrongStudy { path, mistakes },
+            Wrong::InvalidStudy { path, mistakes } => Self::InvalidStudy { path, mistakes },
             Wrong::Plan(error) => error.into(),
         }
     }
@@ -95,7 +96,7 @@ impl From<ipcperf_report::Error> for Error {
         match error {
             Wrong::Usage(error) => error.into(),
             Wrong::NotWritten { path, source } => Self::NotWritten { path, source },
-            Wrong::Picture(words) => Self::Picture(words),
+            Wrong::Render(words) => Self::Figure(words),
         }
     }
 }
@@ -114,15 +115,15 @@ impl From<ipcperf_results::Error> for Error {
 }
 
 impl Error {
-    pub(crate) fn usage(words: impl Into<String>) -> Self {
-        Self::Usage(words.into())
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
     }
 
     /// Returns the message for the user: one line, or one per mistake of a study. Line breaks in quoted text are
     /// escaped.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
-            Self::WrongStudy { path, mistakes } => {
+            Self::InvalidStudy { path, mistakes } => {
                 let path = path.display().to_string();
                 let line = |mistake: &Mistake| format!("ipcperf: {path}: {mistake}");
                 let lines = mistakes.iter().map(line);
@@ -136,13 +137,16 @@ impl Error {
     /// Returns the exit code: 2 for bad input, 3 if nothing can run, 5 if results cannot be written.
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            Self::Usage(_) | Self::Unreadable { .. } | Self::WrongStudy { .. } | Self::Told => 2,
+            Self::Usage(_)
+            | Self::Unreadable { .. }
+            | Self::InvalidStudy { .. }
+            | Self::AlreadyReported => 2,
             Self::NothingRuns(_) | Self::Machine(_) => 3,
             Self::NoFolder
             | Self::Unwritable { .. }
             | Self::NotWritten { .. }
-            | Self::Picture(_)
-            | Self::Output(_) => 5,
+            | Self::Figure(_)
+            | Self::Stdout(_) => 5,
         })
     }
 }
@@ -157,20 +161,20 @@ fn wrong_study(path: &Path, mistakes: &[Mistake]) -> String {
 /// Meaning of each exit code, for the help and the manual page.
 pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
     (0, "done"),
-    (1, "a gate said no"),
+    (1, "a gate failed"),
     (2, "usage or bad input"),
-    (3, "nothing of what was asked can run here"),
-    (4, "some runs failed, the rest is kept"),
+    (3, "none of the requested cases can run here"),
+    (4, "some runs failed; the other results are kept"),
     (5, "results could not be written"),
     (
         130,
-        "interrupted; what was measured is kept, and it dies of the signal (a shell shows 130 or 143)",
+        "interrupted; results so far are kept, and the command dies of the signal (a shell shows 130 or 143)",
     ),
 ];
 
 /// Result of a command that did what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum ExitStatus {
     /// Everything succeeded.
     Done,
     /// Some runs failed; the other results are kept.
@@ -178,20 +182,20 @@ pub(crate) enum Ending {
     /// The command was interrupted; results measured so far are kept.
     Interrupted,
     /// A gate failed: not every hypothesis that could be judged is supported.
-    GateSaidNo,
+    GateFailed,
     /// Exit code of the compatibility program that the command ran as.
-    OfProgram(u8),
+    CompatProgram(u8),
 }
 
-impl From<Ending> for ExitCode {
-    fn from(ending: Ending) -> Self {
+impl From<ExitStatus> for ExitCode {
+    fn from(ending: ExitStatus) -> Self {
         Self::from(match ending {
-            Ending::Done => 0,
-            Ending::GateSaidNo => 1,
-            Ending::SomeFailed => 4,
+            ExitStatus::Done => 0,
+            ExitStatus::GateFailed => 1,
+            ExitStatus::SomeFailed => 4,
             // The command dies of the signal; 130 is what a shell shows for SIGINT, the most frequent one.
-            Ending::Interrupted => 130,
-            Ending::OfProgram(code) => code,
+            ExitStatus::Interrupted => 130,
+            ExitStatus::CompatProgram(code) => code,
         })
     }
 }

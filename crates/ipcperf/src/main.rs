@@ -1,4 +1,4 @@
-//! ipcperf: a performance laboratory for inter-process communication.
+//! ipcperf: a performance sandbox for inter-process communication.
 //!
 //! ```text
 //! arguments -> Request -> Plan -> Run -> Sample -> Summary -> tables
@@ -8,19 +8,19 @@
 
 #![forbid(unsafe_code)]
 
+mod build_info;
 mod cli;
+mod compat;
 mod doctor;
-mod dropin;
 mod error;
-mod footing;
+mod exit_signal;
 #[cfg(test)]
-mod hostile;
+mod fuzz;
+#[cfg(test)]
+mod generated_docs;
 mod journal;
-mod last_signal;
+mod preconditions;
 mod printing;
-mod program;
-#[cfg(test)]
-mod published;
 mod runner;
 
 use std::ffi::OsString;
@@ -32,7 +32,7 @@ const WORKER: &str = "worker";
 
 fn main() -> ExitCode {
     let code = run();
-    last_signal::die_if_any_arrived();
+    exit_signal::die_of_caught_signal();
     code
 }
 
@@ -41,22 +41,22 @@ fn run() -> ExitCode {
     let mut arguments = std::env::args_os();
     let called = arguments.next().unwrap_or_default();
     let arguments: Vec<OsString> = arguments.collect();
-    if let Some(program) = dropin::named_by(Path::new(&called)) {
-        return as_command(|| cli::main_of(program, &arguments));
+    if let Some(program) = compat::program_for_path(Path::new(&called)) {
+        return check_and_run(|| cli::compat_main(program, &arguments));
     }
     match arguments.first() {
         Some(first) if first == WORKER => runner::serve_as_worker(arguments.get(1).cloned()),
-        Some(first) if first == ipcperf_plan::LIBRARY => {
-            ipcperf_plan::answer_for_library(arguments.get(1).cloned())
+        Some(first) if first == ipcperf_plan::DESCRIBE_LIBRARY => {
+            ipcperf_plan::print_library_facts(arguments.get(1).cloned())
         }
-        _ => as_command(cli::main),
+        _ => check_and_run(cli::main),
     }
 }
 
 /// Checks the preconditions that all commands share, then runs `main`.
-fn as_command(main: impl FnOnce() -> ExitCode) -> ExitCode {
-    if let Err(error) = footing::secure() {
-        return cli::refuse(&error);
+fn check_and_run(main: impl FnOnce() -> ExitCode) -> ExitCode {
+    if let Err(error) = preconditions::establish() {
+        return cli::report_error(&error);
     }
     main()
 }

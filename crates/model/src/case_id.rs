@@ -7,18 +7,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::placement::Placement;
-use crate::{Condition, KernelBuffer, RunSpec, TouchCheck};
+use crate::{Condition, KernelBuffer, PayloadCheck, RunSpec};
 
 /// Prefix of the number of bytes that a case moves, in a case name.
-const TOTAL: &str = "/total=";
+const TOTAL_PREFIX: &str = "/total=";
 /// Prefix of the number of messages, where the amount was requested in messages.
-const MESSAGES: &str = "/messages=";
+const MESSAGES_PREFIX: &str = "/messages=";
 /// Prefix of the instruments that observe the case.
-const WATCHED: &str = "/instrument=";
+const INSTRUMENT_PREFIX: &str = "/instrument=";
 /// Prefix of the instruments whose uninstrumented twin the case is.
-const TWIN: &str = "/twin-of=";
+const TWIN_PREFIX: &str = "/twin-of=";
 /// Separator between the name of an instrument and the words that chose its events.
-const CHOSEN: char = ':';
+const EVENTS_SEPARATOR: char = ':';
 
 /// Parts of a case name that do not follow from the run specification: they depend on the other cases of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -57,7 +57,7 @@ pub struct NamedInstrument {
 impl NamedAmount {
     /// Formats the amount as a level of the factor `total`: bytes as a number, messages with their unit.
     #[must_use]
-    pub fn level(self) -> String {
+    pub fn to_level(self) -> String {
         match self {
             Self::Bytes(bytes) => bytes.to_string(),
             Self::Messages(1) => "1 message".to_owned(),
@@ -70,7 +70,7 @@ impl fmt::Display for NamedInstrument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.instrument)?;
         if !self.events.is_empty() {
-            write!(f, "{CHOSEN}{}", self.events.join(","))?;
+            write!(f, "{EVENTS_SEPARATOR}{}", self.events.join(","))?;
         }
         self.part.map_or(Ok(()), |part| write!(f, ".{part}"))
     }
@@ -80,7 +80,7 @@ impl fmt::Display for NamedInstrument {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Instrumented case.
-    Watched,
+    Instrumented,
     /// Uninstrumented twin.
     Twin,
 }
@@ -100,15 +100,15 @@ impl CaseName {
     /// Builds the name of a case of `spec` at `placement`.
     #[must_use]
     pub fn new(spec: &RunSpec, placement: Placement, parts: NameParts, side: Side) -> Self {
-        let unwatched = NameParts { amount: parts.amount, instruments: Vec::new() };
-        let cell = case_id(spec, placement, &unwatched, side);
+        let uninstrumented = NameParts { amount: parts.amount, instruments: Vec::new() };
+        let cell = case_id(spec, placement, &uninstrumented, side);
         Self { cell, parts, side }
     }
 
     /// Whether instruments that disturb observe the case.
     #[must_use]
-    pub fn is_watched(&self) -> bool {
-        self.side == Side::Watched && !self.parts.instruments.is_empty()
+    pub fn is_instrumented(&self) -> bool {
+        self.side == Side::Instrumented && !self.parts.instruments.is_empty()
     }
 }
 
@@ -118,15 +118,15 @@ pub fn case_id(spec: &RunSpec, placement: Placement, parts: &NameParts, side: Si
     let mut id = cell_id(spec, placement);
     match parts.amount {
         None => {}
-        Some(NamedAmount::Bytes(bytes)) => id += &format!("{TOTAL}{bytes}"),
-        Some(NamedAmount::Messages(messages)) => id += &format!("{MESSAGES}{messages}"),
+        Some(NamedAmount::Bytes(bytes)) => id += &format!("{TOTAL_PREFIX}{bytes}"),
+        Some(NamedAmount::Messages(messages)) => id += &format!("{MESSAGES_PREFIX}{messages}"),
     }
     if parts.instruments.is_empty() {
         return id;
     }
     id += match side {
-        Side::Watched => WATCHED,
-        Side::Twin => TWIN,
+        Side::Instrumented => INSTRUMENT_PREFIX,
+        Side::Twin => TWIN_PREFIX,
     };
     let names: Vec<String> = parts.instruments.iter().map(NamedInstrument::to_string).collect();
     id + &names.join("+")
@@ -139,10 +139,10 @@ fn cell_id(spec: &RunSpec, placement: Placement) -> String {
     if spec.kernel_buffer != KernelBuffer::Default {
         id += &format!("/kernel-buffer={}", spec.kernel_buffer);
     }
-    for Condition { flag, value } in spec.handling.conditions() {
+    for Condition { flag, value } in spec.message_options.non_defaults() {
         id += &format!("/{flag}={value}");
     }
-    if spec.check == TouchCheck::Verify {
+    if spec.check == PayloadCheck::Verify {
         id += "/verify";
     }
     id
@@ -174,14 +174,14 @@ mod tests {
 
     #[test]
     fn a_name_has_the_amount_before_the_instruments() {
-        let spec = RunSpec::usual("pipe", 64);
+        let spec = RunSpec::with_defaults("pipe", 64);
         let instruments =
             vec![NamedInstrument { instrument: "sched".to_owned(), ..Default::default() }];
         let parts = NameParts { amount: Some(NamedAmount::Messages(5)), instruments };
         let name = |parts: &NameParts, side| case_id(&spec, Placement::Same, parts, side);
         let cell = "pipe/stream/2proc/same/64";
-        assert_eq!(name(&NameParts::default(), Side::Watched), cell);
-        assert_eq!(name(&parts, Side::Watched), format!("{cell}/messages=5/instrument=sched"));
+        assert_eq!(name(&NameParts::default(), Side::Instrumented), cell);
+        assert_eq!(name(&parts, Side::Instrumented), format!("{cell}/messages=5/instrument=sched"));
         assert_eq!(name(&parts, Side::Twin), format!("{cell}/messages=5/twin-of=sched"));
     }
 }

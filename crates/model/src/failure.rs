@@ -29,7 +29,7 @@ pub enum FailureKind {
     /// A peer panicked: a bug in ipcperf.
     Panicked,
     /// The run did not end before the deadline.
-    Deadline,
+    Timeout,
     /// The worker did not start, or sent an invalid answer.
     Worker,
     /// An instrument could not observe the run, or has no data for it.
@@ -46,12 +46,12 @@ impl fmt::Display for FailureKind {
             Self::PeerGone => "the peer's end was closed",
             Self::Corrupt => "a message was corrupt",
             Self::Boundary => "a message boundary was lost",
-            Self::Died => "a party died",
-            Self::Panicked => "a party panicked",
-            Self::Deadline => "the deadline passed",
+            Self::Died => "a peer died",
+            Self::Panicked => "a peer panicked",
+            Self::Timeout => "timeout",
             Self::Worker => "the worker failed",
-            Self::Instrument => "an instrument could not watch",
-            Self::Answer => "a program's answer makes no sense",
+            Self::Instrument => "an instrument failed",
+            Self::Answer => "invalid answer of a program",
         })
     }
 }
@@ -100,14 +100,14 @@ impl Failure {
     /// Builds the failure for a process that `signal` ended, or that ended without a signal. SIGKILL counts as
     /// transient: it comes from outside, from an operator or from the kernel when memory ran out.
     #[must_use]
-    pub fn killed_by(signal: Option<i32>, place: impl Into<String>) -> Self {
+    pub fn from_signal(signal: Option<i32>, place: impl Into<String>) -> Self {
         let transient = signal == Some(SIGKILL);
         Self { transient, ..Self::new(FailureKind::Died, place) }
     }
 
     /// Attributes the failure to `role`.
     #[must_use]
-    pub fn by(self, role: Role) -> Self {
+    pub fn with_role(self, role: Role) -> Self {
         Self { role: Some(role), ..self }
     }
 

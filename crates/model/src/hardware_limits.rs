@@ -8,7 +8,7 @@ use crate::placement::Placement;
 /// Hardware limits of a machine. Each figure is a median over batches, so that interruptions do not affect it. The
 /// figures of cache lines are means over pairs of lines, each of which is such a median.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Limits {
+pub struct HardwareLimits {
     /// Rate of memcpy with source and destination reused, by size, in the order of the request.
     pub copy: Vec<CopyLimit>,
     /// Rate of memcpy from a source of 256 MiB to a destination of 256 MiB, on one CPU, bytes per second.
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_null_and_never_zero() {
-        let written = serde_json::to_value(Limits::default()).unwrap();
+        let written = serde_json::to_value(HardwareLimits::default()).unwrap();
         for name in ["copy_cold_bytes_per_s", "system_call_ns", "switch_ns", "futex_wake_ns"] {
             assert!(written[name].is_null(), "{name}");
         }
@@ -103,8 +103,8 @@ mod tests {
             vec![CachelineLimit { kind: PairKind::Llc, cpus: [0, 2], round_trip_ns: Some(62.5) }];
         let copy = vec![CopyLimit { bytes: 4096, hot_bytes_per_s: None }];
         let missing = vec!["copy of 4096 bytes: short".to_owned()];
-        let limits = Limits { copy, cacheline, missing, ..Limits::default() };
+        let limits = HardwareLimits { copy, cacheline, missing, ..HardwareLimits::default() };
         let text = serde_json::to_string(&limits).unwrap();
-        assert_eq!(serde_json::from_str::<Limits>(&text).unwrap(), limits);
+        assert_eq!(serde_json::from_str::<HardwareLimits>(&text).unwrap(), limits);
     }
 }

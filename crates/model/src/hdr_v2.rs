@@ -22,24 +22,24 @@
 /// Cookie of an uncompressed V2 histogram.
 const COOKIE: u32 = 0x1c84_9313;
 /// Length of the header, bytes.
-const HEADER: usize = 40;
+const HEADER_BYTES: usize = 40;
 /// Maximum number of significant digits in HDR.
-const MOST_DIGITS: u32 = 5;
+const MAX_DIGITS: u32 = 5;
 /// Maximum length of an integer, bytes; the last byte carries eight bits of value.
-const MOST_BYTES: u32 = 9;
+const MAX_INTEGER_BYTES: u32 = 9;
 
 /// Mapping of values to bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
     /// Binary logarithm of the width of the narrowest bins.
-    unit: u32,
+    unit_magnitude: u32,
     /// Binary logarithm of the number of bins of one width; there are twice as many of the narrowest.
-    half: u32,
+    half_count_magnitude: u32,
 }
 
 /// Histogram in its stored form.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stored<'a> {
+pub(crate) struct EncodedHistogram<'a> {
     pub(crate) scale: Scale,
     bins: usize,
     payload: &'a [u8],
@@ -49,54 +49,57 @@ impl Scale {
     /// Returns the scale that distinguishes values from `low` on to `digits` decimal digits, or `None` if it does
     /// not fit into 64 bits.
     pub(crate) fn new(low: u64, digits: u32) -> Option<Self> {
-        let whole = 2 * 10_u32.pow(Some(digits).filter(|digits| *digits <= MOST_DIGITS)?);
+        let whole = 2 * 10_u32.pow(Some(digits).filter(|digits| *digits <= MAX_DIGITS)?);
         let half = whole.next_power_of_two().trailing_zeros() - 1;
         let unit = low.checked_ilog2()?;
-        (unit + half < 63).then_some(Self { unit, half })
+        (unit + half < 63).then_some(Self { unit_magnitude: unit, half_count_magnitude: half })
     }
 
     /// Returns the value in the middle of the bin `index`.
     pub(crate) fn value(self, index: usize) -> u64 {
-        let (width, place) = match index >> self.half {
+        let (width, place) = match index >> self.half_count_magnitude {
             0 => (0, index),
             doublings => {
-                let within = index & ((1 << self.half) - 1);
-                (doublings - 1, within | (1 << self.half))
+                let within = index & ((1 << self.half_count_magnitude) - 1);
+                (doublings - 1, within | (1 << self.half_count_magnitude))
             }
         };
         // Bins beyond 64 bits are rejected before this function is called.
-        let shift = u32::try_from(width).unwrap_or(u32::MAX).saturating_add(self.unit);
+        let shift = u32::try_from(width).unwrap_or(u32::MAX).saturating_add(self.unit_magnitude);
         let lowest = (place as u64).checked_shl(shift).unwrap_or(u64::MAX);
         lowest.saturating_add(1_u64.checked_shl(shift).unwrap_or(0) >> 1)
     }
 
     /// Number of bins that hold the values up to `high`.
     fn bins(self, high: u64) -> usize {
-        let narrowest = self.unit + self.half + 1;
+        let narrowest = self.unit_magnitude + self.half_count_magnitude + 1;
         let doublings = high.checked_ilog2().map_or(0, |log| (log + 1).saturating_sub(narrowest));
-        (doublings as usize + 2) << self.half
+        (doublings as usize + 2) << self.half_count_magnitude
     }
 }
 
-impl<'a> Stored<'a> {
+impl<'a> EncodedHistogram<'a> {
     /// Parses the header.
     ///
     /// # Errors
     /// Returns a message if `bytes` is not an HDR V2 histogram, or is of a variant that ipcperf does not write.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, String> {
         let short = || "not an HDR V2 histogram: too short".to_owned();
-        let (header, rest) = bytes.split_at_checked(HEADER).ok_or_else(short)?;
+        let (header, rest) = bytes.split_at_checked(HEADER_BYTES).ok_or_else(short)?;
         let long = |at: usize| u64::from_be_bytes(std::array::from_fn(|i| header[at + i]));
         let short_word = |at: usize| u32::from_be_bytes(std::array::from_fn(|i| header[at + i]));
         if short_word(0) != COOKIE {
-            return Err("not an HDR V2 histogram: it starts otherwise".to_owned());
+            return Err("not an HDR V2 histogram: wrong magic number".to_owned());
         }
         if short_word(8) != 0 || long(32) != 1.0_f64.to_bits() {
-            return Err("an HDR histogram with an offset or a factor".to_owned());
+            return Err(
+                "unsupported HDR histogram: it has a normalizing offset or a conversion factor"
+                    .to_owned(),
+            );
         }
         let (low, high) = (long(16), long(24));
         let scale = Scale::new(low, short_word(12)).filter(|_| high / 2 >= low);
-        let scale = scale.ok_or("an HDR histogram of impossible bounds")?;
+        let scale = scale.ok_or("invalid HDR histogram: impossible bounds")?;
         let payload = usize::try_from(short_word(4)).ok().and_then(|length| rest.get(..length));
         Ok(Self { scale, bins: scale.bins(high), payload: payload.ok_or_else(short)? })
     }
@@ -105,14 +108,16 @@ impl<'a> Stored<'a> {
     ///
     /// # Errors
     /// Returns a message if the payload ends within an integer, or has more bins than its bounds allow.
-    pub(crate) fn each(&self, mut see: impl FnMut(usize, u64)) -> Result<(), String> {
+    pub(crate) fn for_each(&self, mut see: impl FnMut(usize, u64)) -> Result<(), String> {
         let (mut left, mut index) = (self.payload, 0_usize);
         while !left.is_empty() {
-            let (value, rest) = integer(left).ok_or("an HDR histogram that ends too soon")?;
+            let (value, rest) = read_integer(left).ok_or("invalid HDR histogram: truncated")?;
             left = rest;
             let run = match value {
                 0 => 1,
-                1.. if index >= self.bins => return Err("an HDR histogram too long".to_owned()),
+                1.. if index >= self.bins => {
+                    return Err("invalid HDR histogram: too long".to_owned());
+                }
                 1.. => {
                     see(index, value.unsigned_abs());
                     1
@@ -127,10 +132,10 @@ impl<'a> Stored<'a> {
 
 /// Returns the integer at the start of `bytes` and the bytes after it.
 #[inline]
-fn integer(bytes: &[u8]) -> Option<(i64, &[u8])> {
+fn read_integer(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let (mut value, mut at) = (0_u64, 0_u32);
-    for &byte in bytes.iter().take(MOST_BYTES as usize) {
-        let is_last = at + 1 == MOST_BYTES;
+    for &byte in bytes.iter().take(MAX_INTEGER_BYTES as usize) {
+        let is_last = at + 1 == MAX_INTEGER_BYTES;
         value |= u64::from(if is_last { byte } else { byte & 0x7f }) << (7 * at);
         at += 1;
         if is_last || byte < 0x80 {
@@ -151,16 +156,16 @@ mod tests {
     use super::*;
 
     /// Decodes `bytes` with the crate that writes the histograms.
-    fn by_hdr(bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
+    fn decode_with_hdrhistogram(bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
         let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &*bytes).ok()?;
         let middle = |value| histogram.median_equivalent(value);
         let steps = histogram.iter_recorded();
         Some(steps.map(|s| (middle(s.value_iterated_to()), s.count_at_value())).collect())
     }
 
-    fn by_us(bytes: &[u8]) -> Result<Vec<(u64, u64)>, String> {
-        let (stored, mut pairs) = (Stored::parse(bytes)?, Vec::new());
-        stored.each(|index, count| pairs.push((stored.scale.value(index), count)))?;
+    fn decode_here(bytes: &[u8]) -> Result<Vec<(u64, u64)>, String> {
+        let (stored, mut pairs) = (EncodedHistogram::parse(bytes)?, Vec::new());
+        stored.for_each(|index, count| pairs.push((stored.scale.value(index), count)))?;
         Ok(pairs)
     }
 
@@ -187,7 +192,7 @@ mod tests {
             values in values(),
         ) {
             let bytes = stored(low, 1 << high, digits, &values);
-            prop_assert_eq!(by_us(&bytes).unwrap(), by_hdr(&bytes).unwrap());
+            prop_assert_eq!(decode_here(&bytes).unwrap(), decode_with_hdrhistogram(&bytes).unwrap());
         }
 
         /// A changed payload is read with the same result, or rejected, by both readers. The header is not changed:
@@ -199,34 +204,34 @@ mod tests {
             flip in 1_u8..,
         ) {
             let mut bytes = stored(1, 1 << 39, 3, &values);
-            if bytes.len() > HEADER {
-                let at = HEADER + at.index(bytes.len() - HEADER);
+            if bytes.len() > HEADER_BYTES {
+                let at = HEADER_BYTES + at.index(bytes.len() - HEADER_BYTES);
                 bytes[at] ^= flip;
-                prop_assert_eq!(by_us(&bytes).ok(), by_hdr(&bytes));
+                prop_assert_eq!(decode_here(&bytes).ok(), decode_with_hdrhistogram(&bytes));
             }
         }
 
         #[test]
         fn nothing_makes_it_panic(bytes: Vec<u8>, at: prop::sample::Index, byte: u8) {
-            let _ = by_us(&bytes);
+            let _ = decode_here(&bytes);
             let mut bytes = stored(1, 1 << 39, 3, &[(1, 1), (1 << 38, 7)]);
             let at = at.index(bytes.len());
             bytes[at] = byte;
-            let _ = by_us(&bytes);
-            let _ = by_us(&bytes[..at]);
+            let _ = decode_here(&bytes);
+            let _ = decode_here(&bytes[..at]);
         }
     }
 
     #[test]
     fn the_largest_values_have_bins() {
         let bytes = stored(1, u64::MAX, 3, &[(u64::MAX, 2), (u64::MAX / 2, 1)]);
-        assert_eq!(by_us(&bytes).unwrap(), by_hdr(&bytes).unwrap());
+        assert_eq!(decode_here(&bytes).unwrap(), decode_with_hdrhistogram(&bytes).unwrap());
     }
 
     #[test]
     fn a_claim_of_gigabytes_is_refused_at_once() {
         let mut bytes = stored(1, 1 << 39, 3, &[(5, 5)]);
         bytes[4..8].fill(0xff);
-        assert!(by_us(&bytes).unwrap_err().contains("too short"));
+        assert!(decode_here(&bytes).unwrap_err().contains("too short"));
     }
 }

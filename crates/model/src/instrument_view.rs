@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 /// Picture of one kind.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Picture {
+pub enum InstrumentView {
     /// Rows under headings.
     Table(Table),
     /// Histogram over powers of two, like the output of `quantize` in `DTrace`.
-    Quantised(Quantised),
+    Log2Histogram(Log2Histogram),
     /// States of each role over time.
     Timeline(Timeline),
 }
@@ -52,7 +52,7 @@ pub enum Value {
 
 /// Histogram over powers of two.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Quantised {
+pub struct Log2Histogram {
     /// Title of the histogram.
     pub title: String,
     /// Kind of the values: `Value::Ns(0)` for times, `Value::Bytes(0)` for bytes.

@@ -36,14 +36,15 @@ pub use condition::{Condition, ConditionValue};
 pub use failure::{Failure, FailureKind};
 pub use looks::Looks;
 pub use measurement::{
-    DialReading, KernelObject, Measurement, Repeat, Report, RoleUsage, RoundTrips, UserSystemSplit,
+    CounterReading, KernelObject, MeasuredPhase, Measurement, RoleUsage, RoundTrips,
+    UserSystemSplit, WorkerReport,
 };
 pub use mechanism_name::{CustomKind, CustomName, MechanismName};
 pub use observation::Observation;
 pub use precision::Precision;
 pub use role::Role;
 pub use run_spec::{
-    Answer, Gate, KernelBuffer, Mode, Objects, Privilege, Repeats, Rest, RunSpec, TouchCheck,
-    WarmUp,
+    Answer, Gate, KernelBuffer, KernelObjectLimits, Mode, PayloadCheck, PhasePause, Privilege,
+    RepeatedPhases, RunSpec, WarmUp,
 };
 pub use unavailable::Unavailable;

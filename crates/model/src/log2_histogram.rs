@@ -12,7 +12,7 @@ pub fn row(value: u64) -> usize {
 
 /// Returns the lowest value of `row`.
 #[must_use]
-pub const fn least(row: usize) -> u64 {
+pub const fn lower_bound(row: usize) -> u64 {
     if row == 0 { 0 } else { 1 << (row - 1) }
 }
 
@@ -21,7 +21,7 @@ pub const fn least(row: usize) -> u64 {
 pub fn pairs(counts: &[u64]) -> Vec<(u64, u64)> {
     let Some(first) = counts.iter().position(|&count| count > 0) else { return Vec::new() };
     let last = counts.iter().rposition(|&count| count > 0).unwrap_or(first);
-    (first..=last).map(|row| (least(row), counts[row])).collect()
+    (first..=last).map(|row| (lower_bound(row), counts[row])).collect()
 }
 
 /// Returns the value below which `percent` per cent of the values lie, assuming that values are spread evenly over
@@ -33,11 +33,11 @@ pub fn percentile(pairs: &[(u64, u64)], percent: f64) -> Option<u64> {
     let total: f64 = pairs.iter().map(|pair| pair.1 as f64).sum();
     let wanted = total * percent / 100.0;
     let mut below = 0.0;
-    for &(least, count) in pairs {
+    for &(lower, count) in pairs {
         let count = count as f64;
         if count > 0.0 && below + count >= wanted {
             let share = ((wanted - below) / count).clamp(0.0, 1.0);
-            return Some(least.saturating_add((least as f64 * share) as u64));
+            return Some(lower.saturating_add((lower as f64 * share) as u64));
         }
         below += count;
     }
@@ -54,7 +54,7 @@ mod tests {
         #[test]
         fn a_value_lies_in_its_row(value in 0_u64..1 << 62) {
             let row = row(value);
-            prop_assert!(least(row) <= value && value < least(row + 1));
+            prop_assert!(lower_bound(row) <= value && value < lower_bound(row + 1));
         }
 
         #[test]
@@ -69,7 +69,7 @@ mod tests {
             let rank = (sorted.len() as f64 * percent / 100.0).ceil().max(1.0) as usize - 1;
             let found = percentile(&pairs(&counts), percent).unwrap();
             let true_row = row(sorted[rank]);
-            prop_assert!(least(true_row) <= found && found <= least(true_row + 1), "{found}");
+            prop_assert!(lower_bound(true_row) <= found && found <= lower_bound(true_row + 1), "{found}");
         }
     }
 

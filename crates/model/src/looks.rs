@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Number of repetitions below which a paired test can hardly decide anything.
-const LEAST: u32 = 7;
+const MIN_REPETITIONS: u32 = 7;
 /// Maximum number of repetitions: more than any study requests, so a larger stored number is an error.
-const MOST: u32 = 100_000;
+const MAX_REPETITIONS: u32 = 100_000;
 
 /// Interim looks at which the claims of a study are judged while it is measured. A claim that is decided at one
 /// look is not judged again, and cases that no open claim needs are not repeated.
@@ -17,12 +17,12 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// Returns looks after a third, a half and two thirds of `most` repetitions, and after all of them. Looks with
+    /// Returns looks after a third, a half and two thirds of `max` repetitions, and after all of them. Looks with
     /// too few repetitions to decide anything are omitted.
-    pub fn up_to(most: u32) -> Self {
-        let parts = [most.div_ceil(3), most.div_ceil(2), (most / 3 * 2 + most % 3), most];
+    pub fn with_max_repetitions(max: u32) -> Self {
+        let parts = [max.div_ceil(3), max.div_ceil(2), (max / 3 * 2 + max % 3), max];
         let mut at_repetitions: Vec<u32> =
-            parts.into_iter().filter(|&at| at >= LEAST || at == most).collect();
+            parts.into_iter().filter(|&at| at >= MIN_REPETITIONS || at == max).collect();
         at_repetitions.dedup();
         Self { at_repetitions }
     }
@@ -37,10 +37,10 @@ impl Looks {
         self.at_repetitions.last().copied().unwrap_or(0)
     }
 
-    /// Returns the significance level of one look for a claim of `level`. The looks share it equally, so that the
-    /// probability of a wrong decision over all of them is at most `level` (Bonferroni's inequality).
+    /// Returns the significance level of one look for a claim of `alpha_per_look`. The looks share it equally, so that
+    /// the probability of a wrong decision over all of them is at most `alpha_per_look` (Bonferroni's inequality).
     #[allow(clippy::cast_precision_loss, reason = "a handful of looks")]
-    pub fn level(&self, level: f64) -> f64 {
+    pub fn alpha_per_look(&self, level: f64) -> f64 {
         level / self.at_repetitions.len().max(1) as f64
     }
 
@@ -50,10 +50,10 @@ impl Looks {
     /// Returns a message if there are no looks, if they do not ascend, or if the last exceeds the maximum.
     pub fn check(&self) -> Result<(), &'static str> {
         let ascends = self.at_repetitions.windows(2).all(|two| two[0] < two[1]);
-        if ascends && self.first() > 0 && self.last() <= MOST {
+        if ascends && self.first() > 0 && self.last() <= MAX_REPETITIONS {
             return Ok(());
         }
-        Err("until_decided.at_repetitions must ascend from 1 on")
+        Err("until_decided.at_repetitions must be ascending numbers of at least 1")
     }
 }
 
@@ -63,12 +63,12 @@ mod tests {
 
     #[test]
     fn looks_ascend_up_to_all_repetitions_and_share_the_level() {
-        assert_eq!(Looks::up_to(30).at_repetitions, [10, 15, 20, 30]);
-        assert_eq!(Looks::up_to(10).at_repetitions, [7, 10]);
-        assert_eq!(Looks::up_to(5).at_repetitions, [5]);
-        assert!((Looks::up_to(30).level(0.05) - 0.0125).abs() < 1e-12);
+        assert_eq!(Looks::with_max_repetitions(30).at_repetitions, [10, 15, 20, 30]);
+        assert_eq!(Looks::with_max_repetitions(10).at_repetitions, [7, 10]);
+        assert_eq!(Looks::with_max_repetitions(5).at_repetitions, [5]);
+        assert!((Looks::with_max_repetitions(30).alpha_per_look(0.05) - 0.0125).abs() < 1e-12);
         for most in 1..200 {
-            let looks = Looks::up_to(most);
+            let looks = Looks::with_max_repetitions(most);
             assert_eq!(looks.last(), most);
             assert!(looks.check().is_ok(), "{looks:?}");
         }

@@ -60,7 +60,7 @@ pub struct RoundTrips {
 
 /// One of several measured phases of the same pair of peers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Repeat {
+pub struct MeasuredPhase {
     /// Time from just before the first byte was sent to just after the last was received, ns.
     pub elapsed_ns: u64,
     /// Number of messages (or round trips) that arrived.
@@ -104,16 +104,16 @@ pub struct Measurement {
     /// Limits of the kernel objects that the peers read, if requested.
     pub objects: Vec<KernelObject>,
     /// Readings of the counter descriptors passed to each peer, the sender first.
-    pub dials: Vec<Vec<DialReading>>,
+    pub counter_readings: Vec<Vec<CounterReading>>,
     /// Every measured phase, if several were requested; all other fields describe the last one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub repeats: Vec<Repeat>,
+    pub repeats: Vec<MeasuredPhase>,
 }
 
 /// JSON object that a worker prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Report {
+pub enum WorkerReport {
     /// The run succeeded.
     Measured(Box<Measurement>),
     /// The run failed.
@@ -122,7 +122,7 @@ pub enum Report {
 
 /// Words read from a counter descriptor before and after the measured phase. Empty if it could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DialReading {
+pub struct CounterReading {
     /// Words read just before the phase.
     pub before: Vec<u64>,
     /// Words read just after the phase.
@@ -141,7 +141,7 @@ pub struct KernelObject {
     /// Name of the limit: `capacity`, `send buffer`, `receive buffer`, `size`.
     pub limit: String,
     /// Value requested from the kernel, bytes; `None` keeps the kernel's default.
-    pub asked_bytes: Option<u64>,
+    pub requested_bytes: Option<u64>,
     /// Value granted by the kernel, bytes; `None` if the object was created later.
     pub before_bytes: Option<u64>,
     /// Value at the end, bytes; `None` if the object no longer exists.

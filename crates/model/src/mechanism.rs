@@ -9,7 +9,7 @@ pub enum Boundaries {
     /// A stream of bytes: reads may merge or split messages.
     None,
     /// Each read returns exactly one message.
-    Kept,
+    Preserved,
 }
 
 impl Boundaries {
@@ -18,7 +18,7 @@ impl Boundaries {
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "byte stream",
-            Self::Kept => "messages",
+            Self::Preserved => "messages",
         }
     }
 }
@@ -50,29 +50,29 @@ impl Delivery {
 /// Path of the payload from one peer to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum PayloadWay {
+pub enum PayloadPath {
     /// Through the kernel: a system call on each side for every message.
     Kernel,
     /// Through memory that both peers map: no system call is needed.
     Memory,
     /// Through memory that both peers map, with a doorbell system call on each side for every message.
-    RungMemory,
+    SharedMemoryWithDoorbell,
     /// From the memory of the sender: a system call of the receiver for every message.
-    Reach,
+    CrossMemoryRead,
     /// No path: nothing is transferred.
     Nowhere,
 }
 
-impl PayloadWay {
+impl PayloadPath {
     /// Returns the word used in lists.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
             Self::Memory => "shared memory",
-            Self::RungMemory => "shared memory, told of by a call",
-            Self::Reach => "out of the sender's memory",
-            Self::Nowhere => "nowhere",
+            Self::SharedMemoryWithDoorbell => "shared memory + doorbell",
+            Self::CrossMemoryRead => "cross-memory read",
+            Self::Nowhere => "none",
         }
     }
 }
@@ -85,7 +85,7 @@ pub enum PeerWait {
     /// The peer spins first, or never sleeps: an exchange needs no wake-up.
     Spins,
     /// An option decides.
-    Chosen {
+    ByOption {
         /// Name of the option.
         option: &'static str,
         /// Values of the option with which a peer spins.
@@ -100,7 +100,7 @@ impl PeerWait {
         match self {
             Self::Sleeps => "sleeps",
             Self::Spins => "spins",
-            Self::Chosen { .. } => "sleeps or spins: an option decides",
+            Self::ByOption { .. } => "sleeps or spins (option)",
         }
     }
 }
@@ -110,20 +110,20 @@ impl PeerWait {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Helper {
     /// None.
-    Nobody,
+    None,
     /// Kernel thread on each CPU (`NAME/0`, `NAME/1`); its CPU time is attributed to the mechanism.
     KernelThread(&'static str),
     /// Process between the peers: the role `broker`.
     Broker,
     /// Threads that a library starts in the process of each peer; their usage is attributed to the peer.
-    OwnThreads,
+    LibraryThreads,
     /// File system with a disk below it, for which the peers may wait.
     Disk,
 }
 
 /// How the receiver gets the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PayloadFate {
+pub enum PayloadTransfer {
     /// As a copy: later changes by the sender have no effect.
     Copied,
     /// As a copy, made when the receiver reads: until then the sender must not change its memory.
@@ -131,7 +131,7 @@ pub enum PayloadFate {
     /// In place, in the memory of the sender, which the sender must not change until it is returned.
     HandedOver,
     /// As a copy, or in place in the memory of the sender if an option has a certain value.
-    Chosen {
+    ByOption {
         /// Name of the option.
         option: &'static str,
         /// Value with which the payload is handed over in place.
@@ -141,15 +141,15 @@ pub enum PayloadFate {
     Nothing,
 }
 
-impl PayloadFate {
+impl PayloadTransfer {
     /// Returns the word used in lists and documentation.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Copied => "copied",
-            Self::Lent => "lent until it is copied",
+            Self::Lent => "borrowed until it is copied",
             Self::HandedOver => "handed over in place",
-            Self::Chosen { .. } => "copied, or handed over in place: an option says",
+            Self::ByOption { .. } => "copied, or handed over in place (option)",
             Self::Nothing => "dropped",
         }
     }
@@ -160,11 +160,11 @@ impl PayloadFate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerDeath {
     /// EOF or error, whether it sends or receives.
-    Told,
+    EofOrError,
     /// Error on send only: a peer that receives keeps waiting.
-    SenderTold,
+    ErrorOnSend,
     /// Not detected: the peer keeps waiting.
-    NotTold,
+    NotDetected,
 }
 
 impl PeerDeath {
@@ -172,9 +172,9 @@ impl PeerDeath {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Told => "told",
-            Self::SenderTold => "told when it sends",
-            Self::NotTold => "not told",
+            Self::EofOrError => "EOF or error",
+            Self::ErrorOnSend => "error on send",
+            Self::NotDetected => "not detected",
         }
     }
 }
@@ -192,7 +192,7 @@ pub enum Unrelated {
 impl Unrelated {
     /// Returns the words used in documentation.
     #[must_use]
-    pub fn words(self) -> String {
+    pub fn description(self) -> String {
         match self {
             Self::Yes => "yes".to_owned(),
             Self::No(reason) => format!("no: {reason}"),
@@ -208,7 +208,7 @@ pub struct Library {
     /// Version that was compiled in.
     pub version: &'static str,
     /// License, as an SPDX expression.
-    pub licence: &'static str,
+    pub license: &'static str,
 }
 
 /// Properties of the mechanism of a case, with the options of the case, that readers of results need.
@@ -217,7 +217,7 @@ pub struct CaseFacts {
     /// Reliability of the transfer between the peers.
     pub delivery: Delivery,
     /// Path of the payload.
-    pub way: PayloadWay,
+    pub path: PayloadPath,
     /// Whether the receiver gets the sender's own memory instead of a copy.
     pub is_handed_over: bool,
     /// Whether a waiting peer sleeps at once, without spinning first.
@@ -229,7 +229,7 @@ pub struct CaseFacts {
 impl CaseFacts {
     /// Whether nothing is transferred, so that the run measures the harness alone.
     #[must_use]
-    pub fn moves_nothing(&self) -> bool {
+    pub fn is_harness_only(&self) -> bool {
         self.delivery == Delivery::Nothing
     }
 }

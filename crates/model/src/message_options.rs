@@ -12,23 +12,23 @@ use crate::{Condition, ConditionValue};
 /// Message options of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Handling {
+pub struct MessageOptions {
     /// Peers that access every payload byte.
     pub touch: Touch,
     /// Content of the messages.
     pub content: Content,
     /// Buffers that successive messages use.
-    pub buffers: Reuse,
+    pub buffers: BufferReuse,
     /// Time at which the memory of the messages is first touched.
     pub first_touch: FirstTouch,
     /// Reply to a request; only used by the workload `request-reply`.
     pub reply: Reply,
 }
 
-impl Handling {
+impl MessageOptions {
     /// Returns the options that differ from their defaults.
     #[must_use]
-    pub fn conditions(&self) -> Vec<Condition> {
+    pub fn non_defaults(&self) -> Vec<Condition> {
         let usual = Self::default();
         let word = |word: &str| ConditionValue::Word(word.to_owned());
         let reply = match self.reply {
@@ -79,13 +79,13 @@ impl Touch {
 
     /// Whether messages are written before they are sent.
     #[must_use]
-    pub const fn writes(self) -> bool {
+    pub const fn has_write(self) -> bool {
         matches!(self, Self::Write | Self::Both)
     }
 
     /// Whether messages are read after they have arrived.
     #[must_use]
-    pub const fn reads(self) -> bool {
+    pub const fn has_read(self) -> bool {
         matches!(self, Self::Read | Self::Both)
     }
 }
@@ -93,7 +93,7 @@ impl Touch {
 /// Buffers that successive messages use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reuse {
+pub enum BufferReuse {
     /// One buffer for all messages, which stays in any cache that it fits into.
     #[default]
     Hot,
@@ -104,7 +104,7 @@ pub enum Reuse {
     Cold,
 }
 
-impl Reuse {
+impl BufferReuse {
     /// Every value, the default first.
     pub const ALL: [Self; 3] = [Self::Hot, Self::Rotate, Self::Cold];
 
@@ -181,32 +181,32 @@ pub enum Content {
     /// Random bytes, which do not compress.
     Random,
     /// Partly random, partly constant bytes, so that a good codec compresses them by this ratio.
-    Compressible(Ratio),
+    Compressible(CompressionRatio),
 }
 
 /// Compression ratio from 1 to 100, in hundredths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ratio {
+pub struct CompressionRatio {
     hundredths: u32,
 }
 
-impl Ratio {
+impl CompressionRatio {
     /// Returns the compressed size of `bytes` at this ratio: at least 1.
     #[must_use]
-    pub fn of(self, bytes: usize) -> usize {
+    pub fn compressed_bytes(self, bytes: usize) -> usize {
         (bytes * 100 / self.hundredths.max(100) as usize).max(1)
     }
 }
 
 impl FromStr for Reply {
-    type Err = WordError;
+    type Err = MessageOptionError;
 
     /// Parses `echo` or a plain number of bytes.
-    fn from_str(word: &str) -> Result<Self, WordError> {
+    fn from_str(word: &str) -> Result<Self, MessageOptionError> {
         match (word, word.parse()) {
             ("echo", _) => Ok(Self::Echo),
             (_, Ok(bytes)) if bytes > 0 => Ok(Self::Bytes(bytes)),
-            _ => Err(WordError::Reply(word.to_owned())),
+            _ => Err(MessageOptionError::Reply(word.to_owned())),
         }
     }
 }
@@ -215,9 +215,9 @@ impl FromStr for Reply {
 macro_rules! stored_as_words {
     ($($stored:ty),+) => {$(
         impl TryFrom<String> for $stored {
-            type Error = WordError;
+            type Error = MessageOptionError;
 
-            fn try_from(word: String) -> Result<Self, WordError> {
+            fn try_from(word: String) -> Result<Self, MessageOptionError> {
                 word.parse()
             }
         }
@@ -245,35 +245,35 @@ impl fmt::Display for Content {
 }
 
 impl FromStr for Content {
-    type Err = WordError;
+    type Err = MessageOptionError;
 
-    fn from_str(word: &str) -> Result<Self, WordError> {
+    fn from_str(word: &str) -> Result<Self, MessageOptionError> {
         match (word, word.strip_prefix("compressible:")) {
             ("constant", _) => Ok(Self::Constant),
             ("random", _) => Ok(Self::Random),
             (_, Some(ratio)) => ratio.parse().map(Self::Compressible),
-            _ => Err(WordError::Unknown(word.to_owned())),
+            _ => Err(MessageOptionError::Unknown(word.to_owned())),
         }
     }
 }
 
-impl FromStr for Ratio {
-    type Err = WordError;
+impl FromStr for CompressionRatio {
+    type Err = MessageOptionError;
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "100 to 10,000")]
-    fn from_str(word: &str) -> Result<Self, WordError> {
+    fn from_str(word: &str) -> Result<Self, MessageOptionError> {
         match word.parse::<f64>() {
             Ok(factor) if (1.0..=100.0).contains(&factor) => {
                 Ok(Self { hundredths: (factor * 100.0).round() as u32 })
             }
-            _ => Err(WordError::Ratio(word.to_owned())),
+            _ => Err(MessageOptionError::Ratio(word.to_owned())),
         }
     }
 }
 
 /// Error for an invalid message option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WordError {
+pub enum MessageOptionError {
     /// Unknown content.
     #[error("unknown payload `{0}`; known are {known}", known = CONTENTS.join(", "))]
     Unknown(String),
@@ -281,7 +281,7 @@ pub enum WordError {
     #[error("{RATIO}, not `{0}`")]
     Ratio(String),
     /// Invalid reply.
-    #[error("a reply is echo or a number of bytes from 1 on, not `{0}`")]
+    #[error("reply must be echo or a number of bytes (at least 1), not `{0}`")]
     Reply(String),
 }
 

@@ -17,7 +17,7 @@ pub struct Observation {
 impl Observation {
     /// Builds the observation for `role` from `row`, a row type of an instrument. A row that does not serialize to
     /// an object has no fields; no instrument produces one.
-    pub fn of(role: Option<&str>, row: &impl Serialize) -> Self {
+    pub fn from_row(role: Option<&str>, row: &impl Serialize) -> Self {
         let fields = match serde_json::to_value(row) {
             Ok(Value::Object(fields)) => fields,
             _ => Map::new(),
@@ -64,11 +64,11 @@ mod tests {
     #[test]
     fn a_row_survives_being_told() {
         let row = Row { count: 3, time_ns: None };
-        let told = Observation::of(Some("sender"), &row);
+        let told = Observation::from_row(Some("sender"), &row);
         let text = serde_json::to_string(&told).unwrap();
         assert_eq!(text, r#"{"role":"sender","count":3,"time_ns":null}"#);
         let read: Observation = serde_json::from_str(&text).unwrap();
         assert_eq!(read.row::<Row>(), Some(row));
-        assert_eq!(Observation::of(None, &1).row::<Row>(), None);
+        assert_eq!(Observation::from_row(None, &1).row::<Row>(), None);
     }
 }

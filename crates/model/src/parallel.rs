@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 /// Maximum number of threads. More gain nothing: one thread collects the results.
-const MOST_THREADS: usize = 16;
+const MAX_THREADS: usize = 16;
 
 /// Applies `each` to every item and returns the results in the order of the items.
 ///
@@ -19,21 +19,21 @@ where
 {
     let threads = threads(items.size_hint().1);
     let items = Mutex::new(items.enumerate());
-    let work = || take_turns(&items, &each);
-    let mut made = thread::scope(|scope| {
+    let work = || process_items(&items, &each);
+    let mut results = thread::scope(|scope| {
         let helpers: Vec<_> = (1..threads).map_while(|_| spawn(scope, work)).collect();
-        let mut made = work();
-        helpers.into_iter().for_each(|helper| made.extend(joined(helper)));
-        made
+        let mut results = work();
+        helpers.into_iter().for_each(|helper| results.extend(join(helper)));
+        results
     });
-    made.sort_unstable_by_key(|(at, _)| *at);
-    made.into_iter().map(|(_, result)| result).collect()
+    results.sort_unstable_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Number of threads for `items`, given the maximum number of items if it is known.
 fn threads(items: Option<usize>) -> usize {
     let cpus = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    match items.unwrap_or(MOST_THREADS).min(MOST_THREADS) {
+    match items.unwrap_or(MAX_THREADS).min(MAX_THREADS) {
         few @ 0..=1 => few,
         many => many.min(cpus()),
     }
@@ -46,12 +46,12 @@ fn spawn<'scope, R: Send + 'scope>(
     thread::Builder::new().spawn_scoped(scope, work).ok()
 }
 
-fn joined<R>(helper: ScopedJoinHandle<'_, R>) -> R {
+fn join<R>(helper: ScopedJoinHandle<'_, R>) -> R {
     helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Takes items one after another that no other thread has taken.
-fn take_turns<T, R>(
+fn process_items<T, R>(
     items: &Mutex<impl Iterator<Item = (usize, T)>>,
     each: impl Fn(T) -> R,
 ) -> Vec<(usize, R)> {

@@ -30,7 +30,7 @@ pub enum Placement {
 pub struct UnknownPlacement(pub String);
 
 /// Placements that have a name.
-pub const WORDS: [(&str, Placement); 6] = [
+pub const NAMES: [(&str, Placement); 6] = [
     ("same", Placement::Same),
     ("split", Placement::Split),
     ("smt", Placement::Smt),
@@ -44,7 +44,7 @@ impl fmt::Display for Placement {
         if let Self::Pair(sender, receiver) = self {
             return write!(f, "{sender}:{receiver}");
         }
-        let word = WORDS.iter().find(|(_, placement)| placement == self);
+        let word = NAMES.iter().find(|(_, placement)| placement == self);
         f.write_str(word.map_or("", |(word, _)| word))
     }
 }
@@ -53,7 +53,7 @@ impl FromStr for Placement {
     type Err = UnknownPlacement;
 
     fn from_str(text: &str) -> Result<Self, UnknownPlacement> {
-        if let Some((_, placement)) = WORDS.iter().find(|(word, _)| *word == text) {
+        if let Some((_, placement)) = NAMES.iter().find(|(word, _)| *word == text) {
             return Ok(*placement);
         }
         let pair = text.split_once(':').and_then(|(sender, receiver)| {

@@ -11,17 +11,17 @@ pub struct Precision {
     /// Half-width of the 95 % interval of the median, as a share of the median.
     pub half_width: f64,
     /// Number of valid repetitions before the interval is first checked.
-    pub least_repetitions: u32,
+    pub min_repetitions: u32,
     /// Number of repetitions after which a case is given up.
-    pub most_repetitions: u32,
+    pub max_repetitions: u32,
     /// Time after which a case that has the minimum number of repetitions is not repeated, s.
-    pub most_s: f64,
+    pub max_time_s: f64,
 }
 
 impl Precision {
     /// Returns the maximum time of a case.
-    pub fn most_time(&self) -> Duration {
-        Duration::try_from_secs_f64(self.most_s).unwrap_or(Duration::MAX)
+    pub fn max_time(&self) -> Duration {
+        Duration::try_from_secs_f64(self.max_time_s).unwrap_or(Duration::MAX)
     }
 
     /// Whether an interval from `low` to `high` around `median` is narrow enough.

@@ -54,15 +54,15 @@ pub fn is_unsafe(letter: char) -> bool {
 
 /// Replaces the unsafe characters of `text` except newlines.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    replaced(text, |letter| letter != '\n' && is_unsafe(letter))
+    replace_unsafe(text, |letter| letter != '\n' && is_unsafe(letter))
 }
 
 /// Replaces the unsafe characters of `text`, including newlines.
 pub fn printable_line(text: &str) -> Cow<'_, str> {
-    replaced(text, is_unsafe)
+    replace_unsafe(text, is_unsafe)
 }
 
-fn replaced(text: &str, is_replaced: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn replace_unsafe(text: &str, is_replaced: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_replaced) {
         return Cow::Borrowed(text);
     }
@@ -82,14 +82,14 @@ pub fn pretty_json(value: &impl Serialize) -> String {
 /// # Errors
 /// Returns the error of writing to `out`.
 pub fn write_pretty_json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let mut serializer = Serializer::with_formatter(out, Escaping(PrettyFormatter::new()));
+    let mut serializer = Serializer::with_formatter(out, EscapingFormatter(PrettyFormatter::new()));
     Ok(value.serialize(&mut serializer)?)
 }
 
 /// JSON formatter with indentation that escapes unsafe characters in strings.
-struct Escaping<'a>(PrettyFormatter<'a>);
+struct EscapingFormatter<'a>(PrettyFormatter<'a>);
 
-impl Formatter for Escaping<'_> {
+impl Formatter for EscapingFormatter<'_> {
     fn write_string_fragment<W: ?Sized + Write>(
         &mut self,
         writer: &mut W,

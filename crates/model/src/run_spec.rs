@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::MechanismName;
-use crate::message_options::{Handling, Reply};
-use crate::workload::Kind;
+use crate::message_options::{MessageOptions, Reply};
+use crate::workload::WorkloadKind;
 
 /// Kind of the peers and of their separation.
 #[derive(
@@ -60,7 +60,7 @@ pub enum KernelBuffer {
 impl KernelBuffer {
     /// Returns the number of bytes to request from the kernel; `None` keeps its default.
     #[must_use]
-    pub const fn asked_bytes(self, buffer_bytes: u64) -> Option<u64> {
+    pub const fn requested_bytes(self, buffer_bytes: u64) -> Option<u64> {
         match self {
             Self::Default => None,
             Self::Match => Some(buffer_bytes),
@@ -101,7 +101,7 @@ impl fmt::Display for KernelBuffer {
 /// Whether the receiver checks the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum TouchCheck {
+pub enum PayloadCheck {
     /// Messages are delivered without a check.
     Off,
     /// The sender stamps each message; the receiver checks order, length and content.
@@ -125,17 +125,17 @@ pub enum WarmUp {
 /// Several measured phases in one pair of peers, called iterations by the programs that ipcperf is compatible with.
 /// An analysis must account for the fact that they are not independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Repeats {
+pub struct RepeatedPhases {
     /// Number of phases; 0 means 1.
     pub count: u32,
     /// Pause before each phase.
-    pub rest: Rest,
+    pub rest: PhasePause,
 }
 
 /// Pause of the peers before a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rest {
+pub enum PhasePause {
     /// No pause.
     #[default]
     None,
@@ -157,7 +157,7 @@ pub enum Gate {
 /// Whether the peers read the limits of their kernel objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Objects {
+pub enum KernelObjectLimits {
     /// The limits are not read.
     #[default]
     Unread,
@@ -169,7 +169,7 @@ pub enum Objects {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// A separate message of the receiver, of this many bytes.
-    Own(usize),
+    Separate(usize),
     /// The message itself, sent back from the buffer that it was received in.
     Echo,
 }
@@ -182,7 +182,7 @@ pub struct RunSpec {
     /// Options of the mechanism by name; an omitted option has its default.
     pub options: BTreeMap<String, String>,
     /// Traffic pattern.
-    pub workload: Kind,
+    pub workload: WorkloadKind,
     /// Kind of the peers: threads or processes.
     pub mode: Mode,
     /// CPUs of sender and receiver; null leaves both to the scheduler.
@@ -194,54 +194,56 @@ pub struct RunSpec {
     /// Capacity of the kernel buffer between the peers.
     pub kernel_buffer: KernelBuffer,
     /// Whether messages are stamped and checked.
-    pub check: TouchCheck,
+    pub check: PayloadCheck,
     /// Message options.
     #[serde(default)]
-    pub handling: Handling,
+    pub message_options: MessageOptions,
     /// Warm-up before the measured phase, if no total is given.
     #[serde(default)]
     pub warm_up: WarmUp,
     /// Several measured phases, each reported separately; absent if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeats: Option<Repeats>,
+    pub repeats: Option<RepeatedPhases>,
     /// Whether the peers wait until instruments have attached.
     #[serde(default)]
     pub gate: Gate,
     /// Whether the peers read the limits of their kernel objects.
     #[serde(default)]
-    pub objects: Objects,
+    pub objects: KernelObjectLimits,
 }
 
 impl RunSpec {
     /// Builds the specification of a calibrated stream of `mechanism` between two processes, placed by the
     /// scheduler, in messages of `buffer_bytes`; everything else has its default.
     #[must_use]
-    pub fn usual(mechanism: &str, buffer_bytes: u64) -> Self {
+    pub fn with_defaults(mechanism: &str, buffer_bytes: u64) -> Self {
         Self {
             mechanism: mechanism.into(),
             options: BTreeMap::new(),
-            workload: Kind::Stream,
+            workload: WorkloadKind::Stream,
             mode: Mode::TwoProcesses,
             cpus: None,
             buffer_bytes,
             total_bytes: None,
             kernel_buffer: KernelBuffer::Default,
-            check: TouchCheck::Off,
-            handling: Handling::default(),
+            check: PayloadCheck::Off,
+            message_options: MessageOptions::default(),
             warm_up: WarmUp::None,
             repeats: None,
             gate: Gate::Open,
-            objects: Objects::Unread,
+            objects: KernelObjectLimits::Unread,
         }
     }
 
     /// Returns the answer to each message, for workloads with answers.
     #[must_use]
     pub fn answer(&self) -> Answer {
-        match (self.workload, self.handling.reply) {
-            (Kind::RequestReply, Reply::Echo) => Answer::Echo,
-            (Kind::RequestReply, Reply::Bytes(bytes)) => Answer::Own(length(bytes)),
-            (Kind::Stream | Kind::RoundTrip, _) => Answer::Own(length(self.buffer_bytes)),
+        match (self.workload, self.message_options.reply) {
+            (WorkloadKind::RequestReply, Reply::Echo) => Answer::Echo,
+            (WorkloadKind::RequestReply, Reply::Bytes(bytes)) => Answer::Separate(length(bytes)),
+            (WorkloadKind::Stream | WorkloadKind::RoundTrip, _) => {
+                Answer::Separate(length(self.buffer_bytes))
+            }
         }
     }
 
@@ -249,7 +251,7 @@ impl RunSpec {
     #[must_use]
     pub fn reply_bytes(&self) -> Option<u64> {
         self.workload.is_answered().then(|| match self.answer() {
-            Answer::Own(bytes) => bytes as u64,
+            Answer::Separate(bytes) => bytes as u64,
             Answer::Echo => self.buffer_bytes,
         })
     }

@@ -8,9 +8,9 @@ use std::collections::HashSet;
 use std::fmt;
 
 /// Maximum number of values in one list: a longer list is a typing error rather than a plan.
-pub const MOST_VALUES: u64 = 4_096;
+pub const MAX_VALUES: u64 = 4_096;
 /// Maximum number of characters of a list that an error quotes.
-const MOST_QUOTED: usize = 60;
+const MAX_QUOTED_CHARS: usize = 60;
 
 const UNITS: [(&str, u64); 9] = [
     ("", 1),
@@ -28,7 +28,7 @@ const UNITS: [(&str, u64); 9] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeError {
     /// Not a whole number with a unit.
-    NoSize(String),
+    Invalid(String),
     /// Zero bytes.
     Zero(String),
     /// More bytes than fit into 64 bits.
@@ -40,9 +40,9 @@ pub enum SizeError {
     /// A range whose end is below its start.
     Backwards(String),
     /// A range whose factor is below 2.
-    Endless(String),
+    InvalidFactor(String),
     /// A range with a count below two.
-    Count(String),
+    InvalidCount(String),
     /// More values than allowed, with their number.
     TooMany(String, u64),
 }
@@ -52,15 +52,15 @@ impl SizeError {
     #[must_use]
     pub fn reason(&self) -> String {
         match self {
-            Self::NoSize(text) => format!("`{text}` is no size"),
-            Self::Zero(text) => format!("it cannot be `{text}`"),
-            Self::TooLarge(text) => format!("`{text}` is more bytes than fit 64 bits"),
+            Self::Invalid(text) => format!("`{text}` is not a size"),
+            Self::Zero(text) => format!("invalid value `{text}`"),
+            Self::TooLarge(text) => format!("`{text}` does not fit in 64 bits"),
             Self::NoEnd(text) => format!("range `{text}` has no end"),
             Self::NoStart(text) => format!("range `{text}` has no start"),
             Self::Backwards(text) => format!("range `{text}` ends before it starts"),
-            Self::Endless(text) => format!("range `{text}` never ends"),
-            Self::Count(text) => format!("range `{text}` has a count below 2"),
-            Self::TooMany(text, count) => format!("`{text}` makes {count} sizes"),
+            Self::InvalidFactor(text) => format!("range `{text}` never ends"),
+            Self::InvalidCount(text) => format!("range `{text}` has a count below 2"),
+            Self::TooMany(text, count) => format!("`{text}` has {count} sizes"),
         }
     }
 
@@ -68,15 +68,15 @@ impl SizeError {
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
-            Self::NoSize(_) => "use a whole number with B, KiB, MiB, GiB, kB, MB or GB".to_owned(),
+            Self::Invalid(_) => "use a whole number with B, KiB, MiB, GiB, kB, MB or GB".to_owned(),
             Self::Zero(_) => "a size must be at least 1 byte".to_owned(),
-            Self::TooLarge(_) => format!("the most is {} bytes", u64::MAX),
+            Self::TooLarge(_) => format!("the maximum is {} bytes", u64::MAX),
             Self::NoEnd(_) | Self::NoStart(_) | Self::Backwards(_) => {
                 "write it as FROM..TO".to_owned()
             }
-            Self::Endless(_) => "a step must multiply by 2 or more".to_owned(),
-            Self::Count(_) => "write it as FROM..TO:COUNT".to_owned(),
-            Self::TooMany(..) => format!("{MOST_VALUES} are the most"),
+            Self::InvalidFactor(_) => "a step must multiply by 2 or more".to_owned(),
+            Self::InvalidCount(_) => "write it as FROM..TO:COUNT".to_owned(),
+            Self::TooMany(..) => format!("the maximum is {MAX_VALUES}"),
         }
     }
 }
@@ -98,15 +98,15 @@ impl std::error::Error for SizeError {}
 ///
 /// Returns an error if `text` is not a size, is zero, or is more than fits into 64 bits.
 pub fn parse(text: &str) -> Result<u64, SizeError> {
-    let no_size = || SizeError::NoSize(text.to_owned());
+    let invalid = || SizeError::Invalid(text.to_owned());
     let trimmed = text.trim();
     let digits = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(digits);
     if number.is_empty() {
-        return Err(no_size());
+        return Err(invalid());
     }
     let unit = unit.trim_start();
-    let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(no_size)?;
+    let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(invalid)?;
     let too_large = || SizeError::TooLarge(text.to_owned());
     let bytes = number.parse::<u64>().map_err(|_| too_large())?.checked_mul(*factor);
     match bytes.ok_or_else(too_large)? {
@@ -146,11 +146,11 @@ pub fn parse_items(items: &[&str]) -> Result<Vec<u64>, SizeError> {
 ///
 /// # Errors
 ///
-/// Returns an error if the list has more than [`MOST_VALUES`] sizes.
+/// Returns an error if the list has more than [`MAX_VALUES`] sizes.
 pub fn check_count(items: &[&str]) -> Result<(), SizeError> {
     match count_items(items.iter().copied()) {
-        0..=MOST_VALUES => Ok(()),
-        count => Err(SizeError::TooMany(quoted(items), count)),
+        0..=MAX_VALUES => Ok(()),
+        count => Err(SizeError::TooMany(quote(items), count)),
     }
 }
 
@@ -167,10 +167,10 @@ fn count_items<'a>(items: impl Iterator<Item = &'a str>) -> u64 {
 }
 
 /// Returns the start of a list of `items`, or the whole list if it is short.
-fn quoted(items: &[&str]) -> String {
+fn quote(items: &[&str]) -> String {
     // Each item has at least one character, or the comma after it.
-    let text = items[..items.len().min(MOST_QUOTED + 1)].join(",");
-    match text.char_indices().nth(MOST_QUOTED) {
+    let text = items[..items.len().min(MAX_QUOTED_CHARS + 1)].join(",");
+    match text.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }
@@ -179,15 +179,15 @@ fn quoted(items: &[&str]) -> String {
 /// Item of a list.
 #[derive(Clone, Copy)]
 enum Item {
-    One(u64),
+    Single(u64),
     /// `start`, `start * factor`, ... below `end`, then `end` itself.
-    Multiplied {
+    Geometric {
         start: u64,
         end: u64,
         factor: u64,
     },
     /// `count` equally spaced values, rounded to whole bytes.
-    Spaced {
+    Linear {
         start: u64,
         end: u64,
         count: u64,
@@ -197,7 +197,7 @@ enum Item {
 impl Item {
     fn parse(text: &str) -> Result<Self, SizeError> {
         let Some((start, rest)) = text.split_once("..") else {
-            return Ok(Self::One(parse(text)?));
+            return Ok(Self::Single(parse(text)?));
         };
         if start.trim().is_empty() {
             return Err(SizeError::NoStart(text.to_owned()));
@@ -214,14 +214,14 @@ impl Item {
         match step {
             Some((b':', count)) => {
                 let count = count.parse().ok().filter(|&count| count >= 2);
-                let count = count.ok_or_else(|| SizeError::Count(text.to_owned()))?;
-                Ok(Self::Spaced { start, end, count })
+                let count = count.ok_or_else(|| SizeError::InvalidCount(text.to_owned()))?;
+                Ok(Self::Linear { start, end, count })
             }
             step => {
                 let factor = step.map_or(Some(2), |(_, factor)| factor.parse().ok());
                 let factor = factor.filter(|&factor| factor >= 2);
-                let factor = factor.ok_or_else(|| SizeError::Endless(text.to_owned()))?;
-                Ok(Self::Multiplied { start, end, factor })
+                let factor = factor.ok_or_else(|| SizeError::InvalidFactor(text.to_owned()))?;
+                Ok(Self::Geometric { start, end, factor })
             }
         }
     }
@@ -229,24 +229,24 @@ impl Item {
     /// Number of values, including those that round to the same size.
     fn count(self) -> u64 {
         match self {
-            Self::One(_) => 1,
-            Self::Multiplied { .. } => self.sizes().len() as u64,
-            Self::Spaced { count, .. } => count,
+            Self::Single(_) => 1,
+            Self::Geometric { .. } => self.sizes().len() as u64,
+            Self::Linear { count, .. } => count,
         }
     }
 
     /// Returns the values. The length of an equally spaced range must have been checked before.
     fn sizes(self) -> Vec<u64> {
         match self {
-            Self::One(size) => vec![size],
-            Self::Multiplied { start, end, factor } => multiplied(start, end, factor),
-            Self::Spaced { start, end, count } => spaced(start, end, count),
+            Self::Single(size) => vec![size],
+            Self::Geometric { start, end, factor } => geometric_range(start, end, factor),
+            Self::Linear { start, end, count } => linear_range(start, end, count),
         }
     }
 }
 
 /// Returns at most 64 values: each is at least twice the one before.
-fn multiplied(start: u64, end: u64, factor: u64) -> Vec<u64> {
+fn geometric_range(start: u64, end: u64, factor: u64) -> Vec<u64> {
     let next = |&size: &u64| size.checked_mul(factor).filter(|&next| next < end);
     let mut sizes: Vec<u64> = std::iter::successors(Some(start), next).collect();
     if start < end {
@@ -255,7 +255,7 @@ fn multiplied(start: u64, end: u64, factor: u64) -> Vec<u64> {
     sizes
 }
 
-fn spaced(start: u64, end: u64, count: u64) -> Vec<u64> {
+fn linear_range(start: u64, end: u64, count: u64) -> Vec<u64> {
     let (steps, width) = (u128::from(count - 1), u128::from(end - start));
     let offset = |index: u64| (u128::from(index) * width + steps / 2) / steps;
     let mut sizes: Vec<u64> = (0..count)
@@ -335,7 +335,7 @@ mod tests {
         assert!(message("99999999999GiB").contains("64 bits"));
         assert!(message("99999999999999999999").contains("64 bits"));
         for wrong in ["", "KiB", "-1", "1.5KiB", "64kib", "1,,2", "five", "6 4"] {
-            assert!(message(wrong).contains("is no size"), "{wrong}: {}", message(wrong));
+            assert!(message(wrong).contains("is not a size"), "{wrong}: {}", message(wrong));
         }
     }
 
@@ -353,8 +353,8 @@ mod tests {
             ("x,1..,5".to_owned(), 3),
         ];
         for (text, count) in cases {
-            assert_eq!(count_list(&text), count, "{}", quoted(&[&text]));
-            let Err(error) = parse_list(&text) else { panic!("{} is a list", quoted(&[&text])) };
+            assert_eq!(count_list(&text), count, "{}", quote(&[&text]));
+            let Err(error) = parse_list(&text) else { panic!("{} is a list", quote(&[&text])) };
             assert!(error.to_string().chars().count() < 200, "{error}");
         }
     }

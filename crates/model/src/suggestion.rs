@@ -1,19 +1,19 @@
 //! Suggestions for mistyped words.
 
 /// Minimum similarity (Jaro-Winkler) of a suggestion; less similar words would only puzzle the user.
-const SIMILAR: f64 = 0.7;
+const MIN_SIMILARITY: f64 = 0.7;
 
 /// Maximum length of a word that gets a suggestion: longer words resemble nothing, and comparing them takes long.
-const LONGEST_NEAR: usize = 100;
+const MAX_WORD_CHARS: usize = 100;
 
 /// Returns the known word that is nearest to `word`, if one is similar enough.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    if word.len() > LONGEST_NEAR {
+    if word.len() > MAX_WORD_CHARS {
         return None;
     }
     known
         .map(|candidate| (similarity(word, candidate), candidate))
-        .filter(|(similarity, _)| *similarity >= SIMILAR)
+        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
         .max_by(|one, other| one.0.total_cmp(&other.0))
         .map(|(_, nearest)| nearest)
 }
@@ -24,7 +24,7 @@ pub fn unknown_word<'a>(
     word: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> String {
-    format!("unknown {what} `{}`; {}", shortened(word), suggestion(word, known))
+    format!("unknown {what} `{}`; {}", shorten(word), suggestion(word, known))
 }
 
 /// Returns the hint for the unknown `word`: the nearest known word, or all known words if none is near.
@@ -37,8 +37,8 @@ pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) 
 
 /// Returns the start of `word`, or the whole word if it is short enough to quote.
 #[must_use]
-pub fn shortened(word: &str) -> String {
-    match word.char_indices().nth(LONGEST_NEAR) {
+pub fn shorten(word: &str) -> String {
+    match word.char_indices().nth(MAX_WORD_CHARS) {
         Some((end, _)) => format!("{}...", &word[..end]),
         None => word.to_owned(),
     }

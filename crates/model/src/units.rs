@@ -3,7 +3,7 @@
 use crate::size::Bytes;
 
 /// Formats `value` in the largest of `units` (factor and name, ascending) in which it is at least 1.
-fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+fn format_scaled(value: f64, units: &[(f64, &str)]) -> String {
     let fitting = units.iter().rev().find(|(factor, _)| value >= *factor * 0.9995);
     let (factor, name) = fitting.or_else(|| units.first()).copied().unwrap_or((1.0, ""));
     let value = value / factor;
@@ -17,7 +17,7 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
 
 /// Formats bytes per second with decimal units.
 pub fn bandwidth(bytes_per_s: f64) -> String {
-    scaled(bytes_per_s, &[(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")])
+    format_scaled(bytes_per_s, &[(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")])
 }
 
 /// Formats bytes: exactly if that is short, else with three digits of a binary unit.
@@ -29,37 +29,37 @@ pub fn bytes(bytes: u64) -> String {
         return exact;
     }
     let units = [(1, "B"), (1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB"), (1 << 40, "TiB")];
-    scaled(bytes as f64, &units.map(|(factor, name): (u64, _)| (factor as f64, name)))
+    format_scaled(bytes as f64, &units.map(|(factor, name): (u64, _)| (factor as f64, name)))
 }
 
 /// Formats a frequency given in kHz.
 pub fn frequency(khz: f64) -> String {
-    scaled(khz, &[(1.0, "kHz"), (1e3, "MHz"), (1e6, "GHz")])
+    format_scaled(khz, &[(1.0, "kHz"), (1e3, "MHz"), (1e6, "GHz")])
 }
 
 /// Formats a number without a unit, however small.
-pub fn plain(number: f64) -> String {
+pub fn unitless(number: f64) -> String {
     if number > 0.0 && number < 0.0995 {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "2 to 308")]
         let digits = (2.0 - number.log10().floor()) as usize;
         return format!("{number:.digits$}");
     }
     let units = [(1.0, ""), (1e3, "thousand"), (1e6, "million"), (1e9, "billion")];
-    scaled(number, &units).trim_end().to_owned()
+    format_scaled(number, &units).trim_end().to_owned()
 }
 
 /// Formats a time given in ns.
 pub fn time(ns: f64) -> String {
-    scaled(ns, &[(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")])
+    format_scaled(ns, &[(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")])
 }
 
 /// Formats a time given in ns that may be far below 1 ns.
 pub fn short_time(ns: f64) -> String {
-    if ns < 0.0995 { scaled(ns * 1e3, &[(1e-3, "fs"), (1.0, "ps")]) } else { time(ns) }
+    if ns < 0.0995 { format_scaled(ns * 1e3, &[(1e-3, "fs"), (1.0, "ps")]) } else { time(ns) }
 }
 
 /// Formats bytes on an axis, in whole binary units.
-pub fn bytes_of(bytes: f64) -> String {
+pub fn axis_bytes(bytes: f64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let (mut value, mut unit) = (bytes, 0);
     while value >= 1024.0 && unit + 1 < units.len() {
@@ -112,9 +112,9 @@ mod tests {
         assert_eq!(percent(0.0), "0.0 %");
         assert_eq!(percent(0.0002), "0.02 %");
         assert_eq!(factor(1.23), "1.2 times");
-        assert_eq!(plain(0.001_946), "0.00195");
-        assert_eq!(plain(16.0), "16.0");
-        assert_eq!(plain(34_560.0), "34.6 thousand");
+        assert_eq!(unitless(0.001_946), "0.00195");
+        assert_eq!(unitless(16.0), "16.0");
+        assert_eq!(unitless(34_560.0), "34.6 thousand");
         assert_eq!(frequency(3_400_000.0), "3.40 GHz");
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum WorkloadKind {
     /// One peer sends, the other receives.
     Stream,
     /// Each message is answered by one of the same size before the next is sent.
@@ -19,9 +19,9 @@ pub enum Kind {
 
 /// Description of a workload.
 #[derive(Debug)]
-pub struct Facts {
+pub struct WorkloadFacts {
     /// Workload that is described.
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     /// Canonical name.
     pub name: &'static str,
     /// Description in one line.
@@ -31,18 +31,18 @@ pub struct Facts {
 }
 
 /// Every workload, in the order in which tables show them.
-pub const WORKLOADS: &[&Facts] = &[&STREAM, &ROUND_TRIP, &REQUEST_REPLY];
+pub const WORKLOADS: &[&WorkloadFacts] = &[&STREAM, &ROUND_TRIP, &REQUEST_REPLY];
 
 /// Workloads that a survey measures.
-pub const SURVEYED: &[Kind] = &[Kind::Stream, Kind::RoundTrip];
+pub const SURVEYED: &[WorkloadKind] = &[WorkloadKind::Stream, WorkloadKind::RoundTrip];
 
-impl Kind {
+impl WorkloadKind {
     /// Returns the description of the workload.
     ///
     /// # Panics
     /// Never: every kind is in [`WORKLOADS`], as a test checks.
     #[must_use]
-    pub fn facts(self) -> &'static Facts {
+    pub fn facts(self) -> &'static WorkloadFacts {
         WORKLOADS.iter().find(|facts| facts.kind == self).expect("every kind is listed")
     }
 
@@ -63,28 +63,28 @@ impl Kind {
 }
 
 /// Description of `stream`.
-const STREAM: Facts = Facts {
-    kind: Kind::Stream,
+const STREAM: WorkloadFacts = WorkloadFacts {
+    kind: WorkloadKind::Stream,
     name: "stream",
-    about: "one party sends, the other receives, until the total has arrived",
+    about: "one peer sends, the other receives, until the total has arrived",
     measures: "bandwidth in bytes per second, from just before the first byte is sent to just \
         after the last is received",
 };
 
 /// Description of `round-trip`.
-const ROUND_TRIP: Facts = Facts {
-    kind: Kind::RoundTrip,
+const ROUND_TRIP: WorkloadFacts = WorkloadFacts {
+    kind: WorkloadKind::RoundTrip,
     name: "round-trip",
     about: "each message is answered by one of the same size before the next is sent",
-    measures: "time there and back in ns: mean (elapsed time over trips) and distribution",
+    measures: "round-trip time in ns: mean (elapsed time / number of trips) and distribution",
 };
 
 /// Description of `request-reply`.
-const REQUEST_REPLY: Facts = Facts {
-    kind: Kind::RequestReply,
+const REQUEST_REPLY: WorkloadFacts = WorkloadFacts {
+    kind: WorkloadKind::RequestReply,
     name: "request-reply",
     about: "each message is sent back, or answered by one of --reply bytes, before the next is sent",
-    measures: "time there and back in ns: mean (elapsed time over trips) and distribution",
+    measures: "round-trip time in ns: mean (elapsed time / number of trips) and distribution",
 };
 
 #[cfg(test)]
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_listed_under_its_serialised_name() {
-        for kind in [Kind::Stream, Kind::RoundTrip, Kind::RequestReply] {
+        for kind in [WorkloadKind::Stream, WorkloadKind::RoundTrip, WorkloadKind::RequestReply] {
             let word = serde_json::to_value(kind).unwrap();
             assert_eq!(word, kind.name());
         }

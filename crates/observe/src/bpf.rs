@@ -8,15 +8,15 @@
 //! binary, so a build does not need clang. Each object works on every kernel: differences between kernels and
 //! processors are resolved at load time from the kernel's type information (BTF).
 //!
-//! Nothing is pinned. Links, programs and maps live as long as the [`Attached`] that owns them, and no longer than the
-//! process. Nothing reads the maps while the peers run: they are read once, after the programs are detached.
+//! Nothing is pinned. Links, programs and maps live as long as the [`AttachedPrograms`] that owns them, and no longer
+//! than the process. Nothing reads the maps while the peers run: they are read once, after the programs are detached.
 
 mod functions;
+mod members;
 mod privilege;
 mod refusal;
-mod watched;
 
-pub(crate) use watched::{MARK_CALL, MEMBERS, Watched};
+pub(crate) use members::{MARK_SYSCALL_NR, MAX_MEMBERS, MemberConstants};
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -27,25 +27,25 @@ use ipcperf_model::Unavailable;
 
 /// A compiled object, and where its programs attach.
 #[derive(Debug)]
-pub(crate) struct Object {
+pub(crate) struct BpfObject {
     /// Content of the ELF file, aligned to 4 bytes (`aya::include_bytes_aligned!`).
     pub(crate) bytes: &'static [u8],
-    /// Programs for kernel tracepoints, each with its tracepoint: `("entered", "sys_enter")`.
+    /// Programs for kernel tracepoints, each with its tracepoint: `("handle_enter", "sys_enter")`.
     pub(crate) programs: &'static [(&'static str, &'static str)],
 }
 
 /// Attached programs. Dropping the value detaches them and frees their maps.
 #[derive(Debug)]
-pub(crate) struct Attached(Ebpf);
+pub(crate) struct AttachedPrograms(Ebpf);
 
-impl Attached {
+impl AttachedPrograms {
     /// Loads and attaches all programs of `object`. `set` sets the values of constants and the sizes of maps:
     /// [`EbpfLoader::override_global`] and [`EbpfLoader::map_max_entries`].
     ///
     /// # Errors
     /// The reason why that is not possible here.
     pub(crate) fn load<'a>(
-        object: &Object,
+        object: &BpfObject,
         set: impl FnOnce(&mut EbpfLoader<'a>),
     ) -> Result<Self, Unavailable> {
         Self::load_with(object, set, |_, _| Ok(())).map(|(attached, ())| attached)
@@ -56,19 +56,19 @@ impl Attached {
     /// # Errors
     /// The reason why that is not possible here.
     pub(crate) fn load_with<'a, T>(
-        object: &Object,
+        object: &BpfObject,
         set: impl FnOnce(&mut EbpfLoader<'a>),
         attach_others: impl FnOnce(&mut Self, &Btf) -> Result<T, Unavailable>,
     ) -> Result<(Self, T), Unavailable> {
-        privilege::require()?;
-        let _limit = privilege::lock_memory();
-        let kernel = Btf::from_sys_fs().map_err(|error| refusal::no_types(&error))?;
+        privilege::check_privileges()?;
+        let _limit = privilege::raise_memlock_limit();
+        let kernel = Btf::from_sys_fs().map_err(|error| refusal::no_btf(&error))?;
         let mut loader = EbpfLoader::new();
         set(&mut loader);
-        let mut loaded = loader.load(object.bytes).map_err(|error| refusal::of(&error))?;
+        let mut loaded = loader.load(object.bytes).map_err(|error| refusal::from_error(&error))?;
         for (program, tracepoint) in object.programs {
             attach(&mut loaded, program, tracepoint, &kernel)
-                .map_err(|error| refusal::of_tracepoint(tracepoint, &error))?;
+                .map_err(|error| refusal::for_tracepoint(tracepoint, &error))?;
         }
         let mut attached = Self(loaded);
         let others = attach_others(&mut attached, &kernel)?;
@@ -76,7 +76,7 @@ impl Attached {
     }
 
     /// Detaches all programs, so that their maps can be read.
-    pub(crate) fn stop(self) -> Kept {
+    pub(crate) fn detach(self) -> BpfMaps {
         let Self(mut loaded) = self;
         for (_, program) in loaded.programs_mut() {
             // Fails only if the program was not loaded, because the kernel lacks what it attaches to.
@@ -87,7 +87,7 @@ impl Attached {
                 _ => Ok(()),
             };
         }
-        Kept(loaded)
+        BpfMaps(loaded)
     }
 }
 
@@ -106,17 +106,17 @@ fn attach(
 
 /// Maps of detached programs.
 #[derive(Debug)]
-pub(crate) struct Kept(Ebpf);
+pub(crate) struct BpfMaps(Ebpf);
 
-impl Kept {
+impl BpfMaps {
     /// Reads a whole section such as `.bss`, in which the object has a single variable, of type `T`.
     ///
     /// # Errors
     /// The section has another size, or the kernel refuses to read it.
-    pub(crate) fn section<T: Pod>(&self, name: &str) -> Result<Box<T>, Unavailable> {
+    pub(crate) fn read_section<T: Pod>(&self, name: &str) -> Result<Box<T>, Unavailable> {
         match self.0.map(name) {
-            Some(Map::Array(map)) => first_value(map).ok_or_else(|| refusal::unlike(name)),
-            _ => Err(refusal::unlike(name)),
+            Some(Map::Array(map)) => first_value(map).ok_or_else(|| refusal::layout_mismatch(name)),
+            _ => Err(refusal::layout_mismatch(name)),
         }
     }
 
@@ -124,17 +124,20 @@ impl Kept {
     ///
     /// # Errors
     /// The map has another type, or the kernel refuses to read it.
-    pub(crate) fn entries<K: Pod, V: Pod>(&self, name: &str) -> Result<Vec<(K, V)>, Unavailable> {
-        let map = self.0.map(name).ok_or_else(|| refusal::unlike(name))?;
+    pub(crate) fn read_entries<K: Pod, V: Pod>(
+        &self,
+        name: &str,
+    ) -> Result<Vec<(K, V)>, Unavailable> {
+        let map = self.0.map(name).ok_or_else(|| refusal::layout_mismatch(name))?;
         HashMap::<_, K, V>::try_from(map)
             .and_then(|map| map.iter().collect())
-            .map_err(|_| refusal::unlike(name))
+            .map_err(|_| refusal::layout_mismatch(name))
     }
 }
 
 /// Arguments of `BPF_MAP_LOOKUP_ELEM`, laid out as in bpf(2).
 #[repr(C)]
-struct LookUp {
+struct MapLookupAttr {
     map: u32,
     unused: u32,
     key: u64,
@@ -150,7 +153,7 @@ fn first_value<T: Pod>(map: &MapData) -> Option<Box<T>> {
         return None;
     }
     let (key, mut value) = (0_u32, Box::<T>::new_uninit());
-    let arguments = LookUp {
+    let arguments = MapLookupAttr {
         map: map.fd().as_fd().as_raw_fd().unsigned_abs(),
         unused: 0,
         key: (&raw const key).expose_provenance() as u64,
@@ -160,7 +163,12 @@ fn first_value<T: Pod>(map: &MapData) -> Option<Box<T>> {
     // SAFETY: the size passed is that of the arguments, the key has the size of an array key, and the value has room
     // for all that the kernel writes, which is the map's value size that was compared above.
     let done = unsafe {
-        libc::syscall(libc::SYS_bpf, BPF_MAP_LOOKUP_ELEM, &raw const arguments, size_of::<LookUp>())
+        libc::syscall(
+            libc::SYS_bpf,
+            BPF_MAP_LOOKUP_ELEM,
+            &raw const arguments,
+            size_of::<MapLookupAttr>(),
+        )
     };
     // SAFETY: the kernel has written the whole value, and any bytes are a valid `Pod`.
     (done == 0).then(|| unsafe { value.assume_init() })
@@ -174,19 +182,19 @@ mod tests {
     use aya::programs::{loaded_links, loaded_programs};
 
     use super::*;
-    use crate::testing::forked_pair::skipped;
+    use crate::testing::forked_pair::report_skip;
 
-    const OBJECT: Object = Object {
+    const OBJECT: BpfObject = BpfObject {
         bytes: aya::include_bytes_aligned!("bpf/syscalls.bpf.o"),
-        programs: &[("entered", "sys_enter"), ("left", "sys_exit")],
+        programs: &[("handle_enter", "sys_enter"), ("handle_exit", "sys_exit")],
     };
 
-    fn ids(attached: &Attached) -> Vec<u32> {
+    fn ids(attached: &AttachedPrograms) -> Vec<u32> {
         attached.0.programs().map(|(_, program)| program.info().unwrap().id()).collect()
     }
 
     /// Returns how many links and programs with these IDs exist in the kernel.
-    fn living(ids: &[u32]) -> (usize, usize) {
+    fn count_loaded(ids: &[u32]) -> (usize, usize) {
         let links = loaded_links().flatten().filter(|link| ids.contains(&link.program_id()));
         let programs = loaded_programs().flatten().filter(|program| ids.contains(&program.id()));
         (links.count(), programs.count())
@@ -194,29 +202,31 @@ mod tests {
 
     #[test]
     fn dropped_it_leaves_neither_link_nor_program() {
-        let attached = match Attached::load(&OBJECT, |_| {}) {
+        let attached = match AttachedPrograms::load(&OBJECT, |_| {}) {
             Ok(attached) => attached,
-            Err(why) => return skipped("dropped_it_leaves", &why.to_string()),
+            Err(why) => return report_skip("dropped_it_leaves", &why.to_string()),
         };
         let ids = ids(&attached);
-        let before = living(&ids);
+        let before = count_loaded(&ids);
         drop(attached);
         if before != (2, 2) {
-            return skipped("dropped_it_leaves", "it takes root to see what the kernel holds");
+            return report_skip("dropped_it_leaves", "it takes root to see what the kernel holds");
         }
         // The kernel frees a program once no CPU can be running it any more.
         let deadline = Instant::now() + Duration::from_secs(10);
-        while living(&ids) != (0, 0) {
-            assert!(Instant::now() < deadline, "{:?} are left", living(&ids));
+        while count_loaded(&ids) != (0, 0) {
+            assert!(Instant::now() < deadline, "{:?} are left", count_loaded(&ids));
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
     #[test]
     fn what_is_not_there_is_refused_in_a_line() {
-        let nowhere = Object { programs: &[("entered", "no_such_tracepoint")], ..OBJECT };
-        match Attached::load(&nowhere, |_| {}) {
-            Err(why) if why.reason.contains("CAP_BPF") => skipped("what_is_not_there", &why.reason),
+        let nowhere = BpfObject { programs: &[("handle_enter", "no_such_tracepoint")], ..OBJECT };
+        match AttachedPrograms::load(&nowhere, |_| {}) {
+            Err(why) if why.reason.contains("CAP_BPF") => {
+                report_skip("what_is_not_there", &why.reason);
+            }
             Err(why) => assert_eq!(why.reason, "this kernel has no tracepoint no_such_tracepoint"),
             Ok(_) => panic!("attached to nothing"),
         }
@@ -227,13 +237,13 @@ mod tests {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/bpf-objects");
         let output = match Command::new(script).arg("--check").output() {
             Ok(output) => output,
-            Err(error) => return skipped("the_objects", &format!("{script}: {error}")),
+            Err(error) => return report_skip("the_objects", &format!("{script}: {error}")),
         };
-        let said = String::from_utf8_lossy(&output.stderr);
+        let message = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
             Some(0) => {}
-            Some(3) => skipped("the_objects", said.trim()),
-            _ => panic!("{said}"),
+            Some(3) => report_skip("the_objects", message.trim()),
+            _ => panic!("{message}"),
         }
     }
 }

@@ -25,10 +25,10 @@ mod tests;
 #[cfg(not(target_os = "linux"))]
 pub use crate::unsupported::{known, pmu};
 #[cfg(target_os = "linux")]
-pub(crate) use event::{Code, Failed, Machine};
-pub use event_sets::{SETS, Set, set, split};
+pub(crate) use event::{EventCode, EventError, Machine};
+pub use event_sets::{EVENT_SETS, EventSet, find_set, split_list};
 #[cfg(target_os = "linux")]
-pub use perf::{known, pmu};
+pub use perf::{known_events, pmu};
 
 #[cfg(not(target_os = "linux"))]
 use crate::unsupported::{
@@ -43,8 +43,9 @@ use ipcperf_model::instrument::counters as facts;
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "instructions, cycles, cache and TLB misses, bus accesses; or any event of the kernel's",
-    needs: "Linux 5.13 or later; counters in the processor (few virtual machines have any); the \
-            kernel's side takes root, CAP_PERFMON, or perf_event_paranoid below 2",
+    about: "instructions, cycles, cache and TLB misses, bus accesses, or any other event that the \
+            kernel supports",
+    needs: "Linux 5.13 or later; a PMU for hardware events (few virtual machines have one); for \
+            events in the kernel: root, CAP_PERFMON, or perf_event_paranoid below 2",
     source: Source::Events { available, divide, arm },
 };

@@ -12,9 +12,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 /// Leader of a process group. Dropping it kills the whole group.
 #[derive(Debug)]
-pub(crate) struct Guard(Child);
+pub(crate) struct GroupReaper(Child);
 
-impl Guard {
+impl GroupReaper {
     /// Starts a guard as the only process of a new group.
     pub(crate) fn start() -> io::Result<Self> {
         let mut shell = Command::new("/bin/sh");
@@ -39,12 +39,12 @@ impl Guard {
 
     /// Closes our end of the guard's pipe, as the kernel does when this process exits.
     #[cfg(test)]
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn close_stdin(&mut self) {
         drop(self.0.stdin.take());
     }
 }
 
-impl Drop for Guard {
+impl Drop for GroupReaper {
     fn drop(&mut self) {
         // If the kill is refused, the guard still exits: `wait` closes its standard input.
         let _ = self.kill();

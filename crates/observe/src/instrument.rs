@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use ipcperf_model::instrument::InstrumentFacts;
 use ipcperf_model::{Measurement, Observation, Unavailable};
 
-use crate::run_result::{Dial, Played};
-use crate::targets::Parties;
+use crate::run_result::{CounterFd, RunResult};
+use crate::targets::Targets;
 
 /// An instrument that observes a run.
 #[derive(Debug)]
@@ -27,10 +27,10 @@ impl Instrument {
     ///
     /// # Errors
     /// The reason why the instrument cannot observe at all.
-    pub fn lacks(&self, events: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
+    pub fn check_available(&self, events: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
         match self.source {
             Source::Worker { .. } => Ok(Vec::new()),
-            Source::Outside { available, .. } => available(),
+            Source::External { available, .. } => available(),
             Source::Events { available, .. } => available(events),
         }
     }
@@ -44,9 +44,9 @@ impl PartialEq for Instrument {
 }
 
 /// An active watch, or the reason why it cannot start.
-pub type Armed = Result<Box<dyn Watch>, Unavailable>;
+pub type ArmResult = Result<Box<dyn Watch>, Unavailable>;
 /// Events divided into groups that can be counted at the same time, or an error for an unknown event.
-pub type Division = Result<Vec<Vec<String>>, Unavailable>;
+pub type EventGroupsResult = Result<Vec<Vec<String>>, Unavailable>;
 
 /// Where the observations come from, and how to start observing.
 #[derive(Clone, Copy, Debug)]
@@ -57,12 +57,12 @@ pub enum Source {
         rows: fn(&Measurement) -> Vec<Observation>,
     },
     /// This crate observes from outside.
-    Outside {
+    External {
         /// Checks by trying whether the instrument can be armed here. `Ok` lists the events that are unavailable, each
         /// with the reason.
         available: fn() -> Result<Vec<Unavailable>, Unavailable>,
         /// Starts observing peers that wait at their gate. Everything they do after it returns is observed.
-        arm: fn(&Parties) -> Armed,
+        arm: fn(&Targets) -> ArmResult,
     },
     /// This crate observes from outside, with selectable events.
     Events {
@@ -73,21 +73,21 @@ pub enum Source {
         ///
         /// # Errors
         /// The name of an unknown event, with suggestions.
-        divide: fn(&[String]) -> Division,
+        divide: fn(&[String]) -> EventGroupsResult,
         /// As above, for one of the groups.
-        arm: fn(&Parties, &[String]) -> Armed,
+        arm: fn(&Targets, &[String]) -> ArmResult,
     },
 }
 
 /// An active watch. Dropping it stops it and leaves nothing behind.
 pub trait Watch: Debug {
     /// Returns the descriptors that the peers read before and after each phase, if any.
-    fn dials(&self) -> Vec<Dial<'_>> {
+    fn counter_fds(&self) -> Vec<CounterFd<'_>> {
         Vec::new()
     }
 
     /// Receives the results of the run, before [`Watch::finish`] is called.
-    fn told(&mut self, _played: &Played) {}
+    fn set_run_result(&mut self, _result: &RunResult) {}
 
     /// Stops observing after the run and returns the observations of the measured phase.
     ///

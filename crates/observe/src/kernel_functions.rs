@@ -26,9 +26,9 @@ use ipcperf_model::instrument::kernel_functions as facts;
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "functions of the kernel that carry the data: count, and how their times are distributed",
+    about: "kernel functions that carry the data: count and distribution of times",
     needs: "Linux 6.1 or later, on arm64 6.4, with function tracing; root, or CAP_BPF and CAP_PERFMON",
-    source: Source::Outside { available, arm },
+    source: Source::External { available, arm },
 };
 
 #[cfg(target_os = "linux")]

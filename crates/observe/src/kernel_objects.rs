@@ -10,7 +10,7 @@ use crate::{Instrument, Source};
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "capacities of pipes, sockets and queues: asked for, granted, and what they have grown to",
+    about: "capacities of pipes, sockets and queues: requested, granted, and grown to",
     needs: "/proc",
     source: Source::Worker { rows },
 };
@@ -20,13 +20,13 @@ fn rows(measured: &Measurement) -> Vec<Observation> {
 }
 
 fn object(found: &KernelObject) -> Observation {
-    let row = facts::Row {
+    let row = facts::KernelObjectRow {
         number: found.number,
         object: found.object.clone(),
         limit: found.limit.clone(),
-        asked_bytes: found.asked_bytes,
+        requested_bytes: found.requested_bytes,
         before_bytes: found.before_bytes,
         after_bytes: found.after_bytes,
     };
-    Observation::of(found.role.map(Role::name), &row)
+    Observation::from_row(found.role.map(Role::name), &row)
 }

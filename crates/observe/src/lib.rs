@@ -1,7 +1,7 @@
 //! Instruments that observe the peers of a run from outside: one file per instrument, one line in the list.
 //!
 //! ```text
-//! Instrument -> available? -> Parties at their gate -> arm -> Watch -> finish -> Observations
+//! Instrument -> available? -> Peers at their gate -> arm -> Watch -> finish -> Observations
 //! ```
 //!
 //! An instrument is armed while the peers wait at a gate, before any of them has moved a message. Each peer calls
@@ -41,7 +41,7 @@ mod tool_syscalls;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
 
-pub use instrument::{Armed, Division, Instrument, Source, Watch};
+pub use instrument::{ArmResult, EventGroupsResult, Instrument, Source, Watch};
 pub use list::{INSTRUMENTS, find};
-pub use run_result::{Dial, Played, Reading};
-pub use targets::{MARK, Member, Parties, Scope};
+pub use run_result::{CounterFd, Reading, RunResult};
+pub use targets::{MARK, Member, Scope, Targets};

@@ -14,8 +14,8 @@ pub const INSTRUMENTS: &[Instrument] = &[
     kernel_objects::INSTRUMENT,
     counters::INSTRUMENT,
     profile::INSTRUMENT,
-    strace::STRACE,
-    bpftrace::BPFTRACE,
+    strace::INSTRUMENT,
+    bpftrace::INSTRUMENT,
 ];
 
 /// Returns the instrument called `name`.

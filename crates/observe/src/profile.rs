@@ -18,8 +18,8 @@
 //! `_raw_spin_unlock_irqrestore` at the end of a wakeup, and at system call entry and exit. So a whole context switch
 //! appears at its end: the group is right, the function is not. Work done under a lock that disables interrupts appears
 //! as locking. Copying runs with interrupts enabled, so its share is right. `skid_share` is the share of samples at
-//! such functions. Events of a PMU with non-maskable interrupts (`--event cycles`, where available) do not have this
-//! problem; they only skid by the few instructions that run before the interrupt is taken.
+//! such functions. Events of a PMU with non-maskable interrupts (`--profile-event cycles`, where available) do not have
+//! this problem; they only skid by the few instructions that run before the interrupt is taken.
 //!
 //! If kernel symbols are hidden (`kernel.kptr_restrict`, no CAP_SYSLOG), the share of copying is still reported: the
 //! addresses at which the kernel copies are inferred beforehand, by sampling copies that ipcperf itself makes.
@@ -75,7 +75,8 @@ use ipcperf_model::instrument::profile as facts;
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "time, or any event, by function in the kernel and outside, and by groups of functions",
-    needs: "Linux; for the kernel's side root, CAP_PERFMON, or kernel.perf_event_paranoid=1",
+    about: "time, or any other event, by function in the kernel and in user space, and by group of \
+            functions",
+    needs: "Linux; for functions in the kernel: root, CAP_PERFMON, or kernel.perf_event_paranoid=1",
     source: Source::Events { available, divide, arm },
 };

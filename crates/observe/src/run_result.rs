@@ -5,11 +5,11 @@ use std::os::fd::BorrowedFd;
 /// A file descriptor that a peer reads just before and just after its part of every phase, outside its marks. Each
 /// reading is the count so far, so the counter need not be enabled or disabled at an exact time.
 #[derive(Clone, Copy, Debug)]
-pub struct Dial<'a> {
+pub struct CounterFd<'a> {
     /// Role that the counter belongs to. The sender reads the broker's.
     pub role: &'a str,
     /// Descriptor to read: at most 64 words of 8 bytes.
-    pub descriptor: BorrowedFd<'a>,
+    pub fd: BorrowedFd<'a>,
 }
 
 /// The two readings of one descriptor in the measured phase, as words; empty if it could not be read.
@@ -23,7 +23,7 @@ pub struct Reading {
 
 /// Timing and counter readings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Played {
+pub struct RunResult {
     /// Time just before the first byte of the measured phase was sent, on the monotonic clock, ns.
     pub began_ns: u64,
     /// Time from then until the last byte arrived, ns.

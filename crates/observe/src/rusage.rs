@@ -10,8 +10,8 @@ use crate::{Instrument, Source};
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "times, faults, switches and calls of each role, from its own getrusage",
-    needs: "nothing: the parties count them in every run",
+    about: "CPU times, page faults, context switches and calls of each role, from its own getrusage",
+    needs: "nothing: the peers count them in every run",
     source: Source::Worker { rows },
 };
 
@@ -20,7 +20,7 @@ fn rows(measured: &Measurement) -> Vec<Observation> {
 }
 
 fn usage(used: &RoleUsage) -> Observation {
-    let row = facts::Row {
+    let row = facts::RusageRow {
         user_ns: used.user_ns,
         system_ns: used.system_ns,
         cpu_ns: used.cpu_ns,
@@ -32,5 +32,5 @@ fn usage(used: &RoleUsage) -> Observation {
         short_writes: used.short_writes,
         short_reads: used.short_reads,
     };
-    Observation::of(Some(used.role.name()), &row)
+    Observation::from_row(Some(used.role.name()), &row)
 }

@@ -24,9 +24,9 @@ use ipcperf_model::instrument::sched as facts;
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "time on CPU, runnable and asleep; who woke whom, and how fast; who ran when",
+    about: "time on CPU, runnable and asleep; wake-ups by waker; wake-up latency; a timeline",
     needs: "Linux 6.1 or later; root, or CAP_BPF and CAP_PERFMON",
-    source: Source::Outside { available, arm },
+    source: Source::External { available, arm },
 };
 
 #[cfg(target_os = "linux")]

@@ -19,9 +19,9 @@ use ipcperf_model::instrument::syscalls as facts;
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "system calls of each role: count, bytes, errors, and how their times are distributed",
+    about: "system calls of each role: count, bytes, errors, and distribution of times",
     needs: "Linux 6.1 or later; root, or CAP_BPF and CAP_PERFMON",
-    source: Source::Outside { available, arm },
+    source: Source::External { available, arm },
 };
 
 #[cfg(target_os = "linux")]

@@ -34,7 +34,7 @@ pub struct Member {
 
 /// All members observed in one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parties {
+pub struct Targets {
     /// Members, at most one per role.
     pub members: Vec<Member>,
 }

@@ -19,15 +19,15 @@ use rustix::process::{
     setrlimit,
 };
 
-use crate::group_reaper::Guard;
+use crate::group_reaper::GroupReaper;
 
 /// Polling interval while a tool attaches or ends. No run is in progress then.
-const STEP: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Time after which a tool is asked again to end: bpftrace misses a signal that arrives while it is not sleeping, and
 /// strace one that arrives just before it sleeps.
-const AGAIN: Duration = Duration::from_millis(200);
+const SIGTERM_INTERVAL: Duration = Duration::from_millis(200);
 /// Maximum length of a tool's last message that is passed on, characters.
-const MOST_WORDS: usize = 200;
+const MAX_MESSAGE_CHARS: usize = 200;
 
 /// A tool that can be started.
 #[derive(Debug)]
@@ -35,20 +35,20 @@ pub(crate) struct Tool {
     /// File name of the program.
     pub(crate) program: &'static str,
     /// Argument that makes it print its version.
-    pub(crate) version: &'static str,
+    pub(crate) version_argument: &'static str,
     /// Returns a remedy for the given error message of the tool.
     pub(crate) remedy: fn(&str) -> &'static str,
     /// Maximum size of its output, bytes: the output is in memory.
-    pub(crate) most_bytes: u64,
+    pub(crate) max_output_bytes: u64,
     /// Maximum time for the tool to attach, and to end.
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
 }
 
 /// A running tool. Dropping it kills the tool and everything it has started.
 #[derive(Debug)]
-pub(crate) struct Attached {
+pub(crate) struct ToolProcess {
     tool: &'static Tool,
-    guard: Guard,
+    reaper: GroupReaper,
     child: Child,
     out: File,
     err: File,
@@ -56,7 +56,7 @@ pub(crate) struct Attached {
 
 /// Output of a tool so far.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct ToolOutput {
     /// Standard output.
     pub(crate) out: String,
     /// Standard error.
@@ -69,20 +69,20 @@ impl Tool {
         &'static self,
         arguments: &[String],
         environment: &[(&str, &str)],
-    ) -> Result<Attached, Unavailable> {
-        let started = Guard::start().and_then(|guard| {
-            let (child, [out, err]) = self.spawn(arguments, environment, guard.group())?;
-            Ok(Attached { tool: self, guard, child, out, err })
+    ) -> Result<ToolProcess, Unavailable> {
+        let started = GroupReaper::start().and_then(|reaper| {
+            let (child, [out, err]) = self.spawn(arguments, environment, reaper.group())?;
+            Ok(ToolProcess { tool: self, reaper, child, out, err })
         });
         started.map_err(|error| self.not_started(&error))
     }
 
     /// Returns the first line of its version output.
     pub(crate) fn version(&'static self) -> Result<String, Unavailable> {
-        let mut tool = self.start(&[self.version.to_owned()], &[])?;
+        let mut tool = self.start(&[self.version_argument.to_owned()], &[])?;
         tool.wait_for_end(|_| ())?;
-        let said = tool.said();
-        Ok(said.out.lines().next().unwrap_or_default().trim().to_owned())
+        let output = tool.output();
+        Ok(output.out.lines().next().unwrap_or_default().trim().to_owned())
     }
 
     fn spawn(
@@ -91,37 +91,37 @@ impl Tool {
         environment: &[(&str, &str)],
         group: Pid,
     ) -> io::Result<(Child, [File; 2])> {
-        let written =
+        let memory_file =
             || Ok::<_, io::Error>(File::from(memfd_create(self.program, MemfdFlags::CLOEXEC)?));
-        let (out, err) = (written()?, written()?);
-        let (parent, most_bytes) = (getpid(), self.most_bytes);
+        let (out, err) = (memory_file()?, memory_file()?);
+        let (parent, max_bytes) = (getpid(), self.max_output_bytes);
         let mut command = Command::new(self.program);
         command.args(arguments).envs(environment.iter().copied());
         command.process_group(group.as_raw_nonzero().get());
         command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(err.try_clone()?);
         // SAFETY: between fork and exec the closure makes system calls only, and does not allocate.
-        unsafe { command.pre_exec(move || bind(parent, most_bytes)) };
+        unsafe { command.pre_exec(move || prepare_child(parent, max_bytes)) };
         Ok((command.spawn()?, [out, err]))
     }
 
     fn not_started(&self, error: &io::Error) -> Unavailable {
         let program = self.program;
         if error.kind() == ErrorKind::NotFound {
-            let reason = format!("there is no {program} in PATH");
+            let reason = format!("{program} is not in PATH");
             return Unavailable { reason, remedy: format!("install {program}") };
         }
-        let remedy = format!("see why {program} cannot be started");
-        Unavailable { reason: format!("{program} could not be started: {error}"), remedy }
+        let remedy = format!("check that {program} can be started");
+        Unavailable { reason: format!("cannot start {program}: {error}"), remedy }
     }
 }
 
 /// Whether `status` is that of a tool which exits by the signal that asked it to end, as strace does.
-fn was_asked(status: ExitStatus) -> bool {
+fn is_sigterm_exit(status: ExitStatus) -> bool {
     status.signal() == Some(libc::SIGTERM) || status.code() == Some(128 + libc::SIGTERM)
 }
 
 /// Makes the forked process, before it executes the tool, die with its parent, and limits the size of its files.
-fn bind(parent: Pid, most_bytes: u64) -> io::Result<()> {
+fn prepare_child(parent: Pid, max_bytes: u64) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if getppid() != Some(parent) {
         return Err(io::Error::from_raw_os_error(libc::ESRCH));
@@ -129,41 +129,41 @@ fn bind(parent: Pid, most_bytes: u64) -> io::Result<()> {
     // SAFETY: no handler is installed. ipcperf may have inherited SIGXFSZ as ignored; the default action ends a tool
     // that writes too much.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
-    let limit = Rlimit { current: Some(most_bytes), maximum: Some(most_bytes) };
+    let limit = Rlimit { current: Some(max_bytes), maximum: Some(max_bytes) };
     Ok(setrlimit(Resource::Fsize, limit)?)
 }
 
-impl Attached {
-    /// Waits until `attached` accepts the tool's output. `attached` is called repeatedly.
+impl ToolProcess {
+    /// Waits until `is_ready` accepts the tool's output. `is_ready` is called repeatedly.
     pub(crate) fn wait_until(
         &mut self,
-        mut attached: impl FnMut(&Said) -> bool,
+        mut is_ready: impl FnMut(&ToolOutput) -> bool,
     ) -> Result<(), Unavailable> {
-        let end = Instant::now() + self.tool.patience;
+        let end = Instant::now() + self.tool.timeout;
         loop {
-            if attached(&self.said()) {
+            if is_ready(&self.output()) {
                 return Ok(());
             }
             if let Some(status) = self.status()? {
-                return Err(self.refused(status));
+                return Err(self.attach_error(status));
             }
             if Instant::now() > end {
-                return Err(self.too_slow("attach"));
+                return Err(self.timed_out("attach"));
             }
-            sleep(STEP);
+            sleep(POLL_INTERVAL);
         }
     }
 
     /// Asks the tool to end, unless it has ended because the processes it observed are gone. Returns its standard
     /// output.
-    pub(crate) fn end(mut self) -> Result<File, Unavailable> {
-        let unasked = self.status()?;
-        let status = match unasked {
+    pub(crate) fn terminate(mut self) -> Result<File, Unavailable> {
+        let early_status = self.status()?;
+        let status = match early_status {
             Some(status) => status,
-            None => self.wait_for_end(Self::ask)?,
+            None => self.wait_for_end(Self::send_sigterm)?,
         };
-        if !(status.success() || unasked.is_none() && was_asked(status)) {
-            return Err(self.died(status));
+        if !(status.success() || early_status.is_none() && is_sigterm_exit(status)) {
+            return Err(self.early_exit(status));
         }
         let mut out = self.out.try_clone().map_err(|error| self.tool.not_started(&error))?;
         out.rewind().map_err(|error| self.tool.not_started(&error))?;
@@ -172,7 +172,7 @@ impl Attached {
 
     /// Sends SIGTERM rather than SIGINT: SIGTERM may be repeated while bpftrace prints, while SIGINT would cut its
     /// output off.
-    fn ask(&self) {
+    fn send_sigterm(&self) {
         // The process has not been reaped yet, so its ID is still valid. If it ends at this moment, that is fine too.
         let _ = kill_process(self.pid(), Signal::TERM);
     }
@@ -187,70 +187,74 @@ impl Attached {
     }
 
     /// Waits until the tool ends, and calls `ask` at intervals.
-    fn wait_for_end(&mut self, ask: impl Fn(&Self)) -> Result<ExitStatus, Unavailable> {
+    fn wait_for_end(&mut self, request_end: impl Fn(&Self)) -> Result<ExitStatus, Unavailable> {
         let mut again = Instant::now();
-        let end = again + self.tool.patience;
+        let end = again + self.tool.timeout;
         while Instant::now() < end {
             if let Some(status) = self.status()? {
                 return Ok(status);
             }
             if Instant::now() >= again {
-                ask(self);
-                again += AGAIN;
+                request_end(self);
+                again += SIGTERM_INTERVAL;
             }
-            sleep(STEP);
+            sleep(POLL_INTERVAL);
         }
-        Err(self.too_slow("end"))
+        Err(self.timed_out("end"))
     }
 
-    fn said(&self) -> Said {
-        Said { out: beginning(&self.out), err: beginning(&self.err) }
+    fn output(&self) -> ToolOutput {
+        ToolOutput { out: read_start(&self.out), err: read_start(&self.err) }
     }
 
-    fn last_words(&self) -> String {
-        let said = self.said();
+    fn last_message(&self) -> String {
+        let output = self.output();
         let last =
             |text: &str| text.lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned);
-        let words = error(&said.err).or_else(|| last(&said.err)).or_else(|| last(&said.out));
-        words.unwrap_or_default().trim().chars().take(MOST_WORDS).collect()
+        let message =
+            error_message(&output.err).or_else(|| last(&output.err)).or_else(|| last(&output.out));
+        message.unwrap_or_default().trim().chars().take(MAX_MESSAGE_CHARS).collect()
     }
 
-    fn refused(&self, status: ExitStatus) -> Unavailable {
-        let words = self.last_words();
-        if words.is_empty() {
-            return self.died(status);
+    fn attach_error(&self, status: ExitStatus) -> Unavailable {
+        let message = self.last_message();
+        if message.is_empty() {
+            return self.early_exit(status);
         }
-        let remedy = (self.tool.remedy)(&words).to_owned();
-        Unavailable { reason: words, remedy }
+        let remedy = (self.tool.remedy)(&message).to_owned();
+        Unavailable { reason: message, remedy }
     }
 
-    fn died(&self, status: ExitStatus) -> Unavailable {
-        let (program, words) = (self.tool.program, self.last_words());
+    fn early_exit(&self, status: ExitStatus) -> Unavailable {
+        let (program, message) = (self.tool.program, self.last_message());
         if status.signal() == Some(libc::SIGXFSZ) {
-            let reason = format!("{program} wrote more than {} bytes", self.tool.most_bytes);
-            return Unavailable { reason, remedy: "move fewer messages".to_owned() };
+            let reason = format!("{program} wrote more than {} bytes", self.tool.max_output_bytes);
+            return Unavailable {
+                reason,
+                remedy: "transfer fewer messages: a smaller --total".to_owned(),
+            };
         }
-        let reason = format!("{program} ended before its time: {status}");
-        let reason = if words.is_empty() { reason } else { format!("{reason}: {words}") };
+        let reason = format!("{program} ended unexpectedly: {status}");
+        let reason = if message.is_empty() { reason } else { format!("{reason}: {message}") };
         Unavailable { reason, remedy: "run it again".to_owned() }
     }
 
-    fn too_slow(&self, what: &str) -> Unavailable {
-        let (program, seconds) = (self.tool.program, self.tool.patience.as_secs());
+    fn timed_out(&self, what: &str) -> Unavailable {
+        let (program, seconds) = (self.tool.program, self.tool.timeout.as_secs());
         let reason = format!("{program} did not {what} within {seconds} s");
-        Unavailable { reason, remedy: "run it again on a machine that is less busy".to_owned() }
+        Unavailable { reason, remedy: "run it again when the machine is less busy".to_owned() }
     }
 }
 
 /// Returns the text after the last `ERROR:`; the lines that follow it only show the position in the script.
-fn error(said: &str) -> Option<String> {
-    said.lines().rev().find_map(|line| Some(line.split_once("ERROR: ")?.1.to_owned()))
+fn error_message(stderr: &str) -> Option<String> {
+    stderr.lines().rev().find_map(|line| Some(line.split_once("ERROR: ")?.1.to_owned()))
 }
 
-impl Drop for Attached {
+impl Drop for ToolProcess {
     fn drop(&mut self) {
         // If a seccomp filter refuses the signal, the tool lives until ipcperf exits, so it must not be waited for.
-        if self.guard.kill().is_ok() {
+        if self.reaper.kill().is_ok() {
             // Fails only if the tool is already gone.
             let _ = self.child.wait();
         }
@@ -264,7 +268,7 @@ pub(crate) fn is_gone(pid: Pid) -> bool {
 }
 
 /// Returns the first 64 KiB of `file`. It is called while a tool attaches and has written little.
-fn beginning(file: &File) -> String {
+fn read_start(file: &File) -> String {
     let mut bytes = vec![0; 64 << 10];
     let length = file.read_at(&mut bytes, 0).unwrap_or(0);
     String::from_utf8_lossy(&bytes[..length]).into_owned()
@@ -279,29 +283,29 @@ mod tests {
 
     const SHELL: Tool = Tool {
         program: "sh",
-        version: "-c",
-        remedy: |_| "speak otherwise",
-        most_bytes: 1 << 20,
-        patience: Duration::from_secs(300),
+        version_argument: "-c",
+        remedy: |_| "change the script",
+        max_output_bytes: 1 << 20,
+        timeout: Duration::from_secs(300),
     };
 
     /// The shell with a short timeout, sufficient for a script that reports at once that it is ready. The timeout is
     /// multiplied by `IPCPERF_TIMES_SLOWER`, for emulators.
-    static IMPATIENT: LazyLock<Tool> = LazyLock::new(|| {
+    static SHORT_TIMEOUT: LazyLock<Tool> = LazyLock::new(|| {
         let factor = std::env::var("IPCPERF_TIMES_SLOWER");
         let factor = factor.map_or(1, |text| text.parse().expect("IPCPERF_TIMES_SLOWER"));
-        Tool { patience: Duration::from_secs(3) * factor, ..SHELL }
+        Tool { timeout: Duration::from_secs(3) * factor, ..SHELL }
     });
 
-    fn start(script: &str) -> Attached {
+    fn start(script: &str) -> ToolProcess {
         started(&SHELL, script)
     }
 
-    fn started(tool: &'static Tool, script: &str) -> Attached {
+    fn started(tool: &'static Tool, script: &str) -> ToolProcess {
         tool.start(&["-c".to_owned(), script.to_owned()], &[("WORD", "ready")]).unwrap()
     }
 
-    fn ready(said: &Said) -> bool {
+    fn ready(said: &ToolOutput) -> bool {
         said.out.contains("ready")
     }
 
@@ -313,7 +317,7 @@ mod tests {
         let pid = tool.pid();
         tool.wait_until(ready).unwrap();
         let mut text = String::new();
-        tool.end().unwrap().read_to_string(&mut text).unwrap();
+        tool.terminate().unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "ready\nover\n");
         assert!(is_gone(pid));
     }
@@ -324,7 +328,7 @@ mod tests {
         let refusal = tool.wait_until(ready).unwrap_err();
         assert_eq!(
             (refusal.reason.as_str(), refusal.remedy.as_str()),
-            ("not today", "speak otherwise")
+            ("not today", "change the script")
         );
         let mut tool =
             start("printf 'stdin:1: ERROR: no such call\\nread x\\n~~~~\\n' >&2; exit 1");
@@ -335,17 +339,17 @@ mod tests {
 
     #[test]
     fn what_never_attaches_or_never_ends_is_not_waited_for_long() {
-        let mut tool = started(&IMPATIENT, "exec sleep 3600");
+        let mut tool = started(&SHORT_TIMEOUT, "exec sleep 3600");
         let pid = tool.pid();
         let refusal = tool.wait_until(ready).unwrap_err();
         assert!(refusal.reason.contains("did not attach"), "{refusal}");
         drop(tool);
         assert!(is_gone(pid));
         let script = "trap '' TERM; echo ready; while :; do sleep 0.01; done";
-        let mut tool = started(&IMPATIENT, script);
+        let mut tool = started(&SHORT_TIMEOUT, script);
         let pid = tool.pid();
         tool.wait_until(ready).unwrap();
-        let refusal = tool.end().unwrap_err();
+        let refusal = tool.terminate().unwrap_err();
         assert!(refusal.reason.contains("did not end"), "{refusal}");
         assert!(is_gone(pid));
     }
@@ -355,7 +359,7 @@ mod tests {
         let script = "trap 'test $missed && exit 0; missed=1' TERM; echo ready; while :; do sleep 0.01; done";
         let mut tool = start(script);
         tool.wait_until(ready).unwrap();
-        assert!(tool.end().is_ok());
+        assert!(tool.terminate().is_ok());
     }
 
     #[test]
@@ -363,7 +367,7 @@ mod tests {
         let mut tool = start("echo ready; exec head -c 2000000 /dev/zero");
         tool.wait_until(ready).unwrap();
         let _ = tool.wait_for_end(|_| ());
-        let refusal = tool.end().unwrap_err();
+        let refusal = tool.terminate().unwrap_err();
         assert!(refusal.reason.contains("more than 1048576 bytes"), "{refusal}");
     }
 
@@ -375,16 +379,16 @@ mod tests {
     }
 
     /// Returns the process that `tool` reports to have started.
-    fn started_by(tool: &Attached) -> Pid {
-        let said = tool.said().out;
+    fn started_by(tool: &ToolProcess) -> Pid {
+        let said = tool.output().out;
         Pid::from_raw(said.lines().next().unwrap().parse().unwrap()).unwrap()
     }
 
     /// Whether `pid`, which another process has to reap, disappears within the timeout.
-    fn goes(pid: Pid) -> bool {
-        let end = Instant::now() + SHELL.patience;
+    fn disappears(pid: Pid) -> bool {
+        let end = Instant::now() + SHELL.timeout;
         while !is_gone(pid) && Instant::now() < end {
-            sleep(STEP);
+            sleep(POLL_INTERVAL);
         }
         is_gone(pid)
     }
@@ -396,19 +400,19 @@ mod tests {
         tool.wait_until(ready).unwrap();
         let started = started_by(&tool);
         drop(tool);
-        assert!(goes(started));
+        assert!(disappears(started));
         let mut tool = start(script);
         tool.wait_until(ready).unwrap();
         let started = started_by(&tool);
-        tool.guard.leave();
-        assert!(goes(started));
+        tool.reaper.close_stdin();
+        assert!(disappears(started));
         assert_eq!(tool.wait_for_end(|_| ()).unwrap().signal(), Some(libc::SIGKILL));
     }
 
     #[test]
     fn what_is_not_there_is_to_be_installed() {
-        const NOWHERE: Tool = Tool { program: "ipcperf-no-such-tool", ..SHELL };
-        let refusal = NOWHERE.version().unwrap_err();
+        const MISSING_TOOL: Tool = Tool { program: "ipcperf-no-such-tool", ..SHELL };
+        let refusal = MISSING_TOOL.version().unwrap_err();
         assert!(refusal.reason.contains("PATH"), "{refusal}");
         assert_eq!(refusal.remedy, "install ipcperf-no-such-tool");
     }

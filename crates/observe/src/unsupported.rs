@@ -44,7 +44,7 @@ pub fn known() -> Vec<Known> {
 
 fn needs_linux() -> Unavailable {
     Unavailable {
-        reason: "it watches by means that only Linux has".to_owned(),
-        remedy: "needs Linux".to_owned(),
+        reason: "this instrument uses facilities that only Linux has".to_owned(),
+        remedy: "use Linux".to_owned(),
     }
 }

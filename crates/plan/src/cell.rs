@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-use ipcperf_engine::channel::{Lack, Mechanism, Setup};
+use ipcperf_engine::channel::{Mechanism, Setup, UnavailableValue};
 use ipcperf_engine::mechanism;
 use ipcperf_engine::placement::{PlacementError, Topology};
-use ipcperf_engine::workload::places_bytes;
+use ipcperf_engine::workload::pool_bytes;
 use ipcperf_model::case_id::{NameParts, NamedAmount, Side, case_id, variant};
-use ipcperf_model::mechanism::{Delivery, PayloadFate};
-use ipcperf_model::message_options::{Content, FirstTouch, Handling, Reuse};
+use ipcperf_model::mechanism::{Delivery, PayloadTransfer};
+use ipcperf_model::message_options::{BufferReuse, Content, FirstTouch, MessageOptions};
 use ipcperf_model::placement::Placement;
 use ipcperf_model::size::Bytes;
-use ipcperf_model::{CustomKind, Mode, RunSpec, TouchCheck, Unavailable};
+use ipcperf_model::{CustomKind, Mode, PayloadCheck, RunSpec, Unavailable};
 
-use super::Watched;
+use super::CaseInstruments;
 use crate::error::Error;
 use crate::machine;
 use crate::total::Total;
@@ -30,14 +30,14 @@ pub struct Case {
     /// Specification of the run, as a worker receives it.
     pub spec: RunSpec,
     /// Instruments that observe the case.
-    pub watched: Watched,
+    pub instruments: CaseInstruments,
     /// Matrices of the study that contain the case.
     pub matrices: Vec<String>,
 }
 
 impl Case {
     /// Whether the mechanism transfers nothing, so that the run measures the harness alone.
-    pub fn moves_nothing(&self) -> bool {
+    pub fn is_harness_only(&self) -> bool {
         mechanism::find(&self.spec.mechanism)
             .is_some_and(|known| known.delivery == Delivery::Nothing)
     }
@@ -50,7 +50,7 @@ impl Case {
 
 /// Cell that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedCell {
     /// Name that the case would have.
     pub id: String,
     /// Amount in its name; `None` if all cells of the plan move the same.
@@ -62,19 +62,19 @@ pub struct Refused {
     /// Reason why the cell cannot be run.
     pub reason: String,
     /// Kind of the reason.
-    pub cause: Cause,
+    pub cause: RefusalCause,
 }
 
 /// Kind of reason why a cell cannot be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum RefusalCause {
     /// The cell exceeds a limit of the mechanism, the mode or the machine.
     Limit,
     /// A component is not installed on this machine.
     Missing,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for RefusedCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.id, self.reason)
     }
@@ -84,19 +84,19 @@ impl fmt::Display for Refused {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Naming {
     /// The specification only.
-    Usual,
+    Short,
     /// Also the amount of payload and the counted events where they were given, because cases of one plan differ in
     /// them.
-    InFull,
+    Full,
 }
 
 impl Naming {
     /// Returns the amount to add to the name of a case that moves `total`.
     pub(super) const fn amount(self, total: Total) -> Option<NamedAmount> {
         match (self, total) {
-            (Self::Usual, _) | (Self::InFull, Total::Calibrated) => None,
-            (Self::InFull, Total::Bytes(bytes)) => Some(NamedAmount::Bytes(bytes)),
-            (Self::InFull, Total::Messages(messages)) => Some(NamedAmount::Messages(messages)),
+            (Self::Short, _) | (Self::Full, Total::Calibrated) => None,
+            (Self::Full, Total::Bytes(bytes)) => Some(NamedAmount::Bytes(bytes)),
+            (Self::Full, Total::Messages(messages)) => Some(NamedAmount::Messages(messages)),
         }
     }
 }
@@ -112,31 +112,31 @@ pub(super) fn resolve(
     placement: Placement,
     amount: Option<NamedAmount>,
     topology: &Topology,
-) -> Result<Result<Case, Refused>, Error> {
+) -> Result<Result<Case, RefusedCell>, Error> {
     let name = NameParts { amount, ..NameParts::default() };
-    let id = case_id(&spec, placement, &name, Side::Watched);
+    let id = case_id(&spec, placement, &name, Side::Instrumented);
     let refused = |spec, reason, cause| {
-        Ok(Err(Refused { id: id.clone(), amount, spec, placement, reason, cause }))
+        Ok(Err(RefusedCell { id: id.clone(), amount, spec, placement, reason, cause }))
     };
     match topology.resolve(placement) {
         Ok(cpus) => spec.cpus = cpus,
         Err(error @ PlacementError::OutsideCpuset { .. }) => {
             return Err(Error::usage(error.to_string()));
         }
-        Err(error) => return refused(spec, error.to_string(), Cause::Limit),
+        Err(error) => return refused(spec, error.to_string(), RefusalCause::Limit),
     }
     match (refusal(mechanism, &spec), missing(mechanism, &spec)) {
-        (Some(reason), _) => refused(spec, reason, Cause::Limit),
-        (None, Some(reason)) => refused(spec, reason, Cause::Missing),
+        (Some(reason), _) => refused(spec, reason, RefusalCause::Limit),
+        (None, Some(reason)) => refused(spec, reason, RefusalCause::Missing),
         (None, None) => {
-            let (watched, matrices) = (Watched::default(), Vec::new());
-            Ok(Ok(Case { id, name, placement, spec, watched, matrices }))
+            let (watched, matrices) = (CaseInstruments::default(), Vec::new());
+            Ok(Ok(Case { id, name, placement, spec, instruments: watched, matrices }))
         }
     }
 }
 
 /// Returns the reason why `spec`, complete with its CPUs, cannot run here, or `None` if no reason is known.
-pub fn obstacle(spec: &RunSpec) -> Option<String> {
+pub fn find_obstacle(spec: &RunSpec) -> Option<String> {
     let mechanism = mechanism::find(&spec.mechanism)?;
     refusal(mechanism, spec).or_else(|| missing(mechanism, spec))
 }
@@ -144,27 +144,31 @@ pub fn obstacle(spec: &RunSpec) -> Option<String> {
 /// Returns the limit of the mechanism, the mode or the machine that `spec` exceeds.
 pub(super) fn refusal(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     refused_by_mode(mechanism, spec)
-        .or_else(|| refused_by_place(mechanism, spec))
+        .or_else(|| refused_by_buffer_location(mechanism, spec))
         .or_else(|| refused_by_memory(mechanism, spec))
         .or_else(|| refused_by_limit(mechanism, spec))
 }
 
 fn refused_by_mode(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     if !mechanism.modes.contains(&spec.mode) {
-        return Some(format!("{} cannot run in {}", mechanism.name, spec.mode.name()));
+        return Some(format!("{} does not support mode {}", mechanism.name, spec.mode.name()));
     }
-    if mechanism.delivery == Delivery::Nothing && spec.check == TouchCheck::Verify {
-        return Some(format!("{} moves nothing that could be verified", mechanism.name));
+    if mechanism.delivery == Delivery::Nothing && spec.check == PayloadCheck::Verify {
+        return Some(format!("{} transfers no data that could be verified", mechanism.name));
     }
-    let hands_over = mechanism.fate(&spec.options) == PayloadFate::HandedOver;
+    let hands_over = mechanism.effective_payload(&spec.options) == PayloadTransfer::HandedOver;
     if spec.mode == Mode::OneThread && hands_over {
         return Some(format!(
-            "one thread has nobody to hand over to: {} copies there",
+            "one thread has no other peer to hand messages over to: {} would copy them",
             mechanism.name
         ));
     }
-    if spec.handling.first_touch == FirstTouch::BeforeFork && spec.mode != Mode::TwoProcesses {
-        return Some(format!("{} forks nothing: --first-touch says nothing", spec.mode.name()));
+    if spec.message_options.first_touch == FirstTouch::BeforeFork && spec.mode != Mode::TwoProcesses
+    {
+        return Some(format!(
+            "{} does not fork: --first-touch before-fork does not apply",
+            spec.mode.name()
+        ));
     }
     match spec.cpus {
         Some([sender, receiver]) if spec.mode == Mode::OneThread && sender != receiver => {
@@ -176,33 +180,35 @@ fn refused_by_mode(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> 
 
 /// Returns the component that an option requires and that this machine lacks.
 fn missing(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
-    let Lack { option, value, missing } = mechanism.lack(&spec.options)?;
+    let UnavailableValue { option, value, missing } = mechanism.unavailable_value(&spec.options)?;
     let (name, Unavailable { reason, remedy }) = (mechanism.name, missing);
     Some(format!("{name} with {option}={value}: {reason} ({remedy})"))
 }
 
 /// Payload that is handed over in place lies in memory of the mechanism, which some message options cannot affect.
-fn refused_by_place(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
-    let Handling { content, buffers, first_touch, reply, .. } = spec.handling;
+fn refused_by_buffer_location(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
+    let MessageOptions { content, buffers, first_touch, reply, .. } = spec.message_options;
     let custom = spec.mechanism.custom();
     let is_program = custom.is_some_and(|name| name.kind() == CustomKind::Program);
-    if is_program && spec.handling != (Handling { reply, ..Handling::default() }) {
+    if is_program && spec.message_options != (MessageOptions { reply, ..MessageOptions::default() })
+    {
         let name = mechanism.name;
         return Some(format!(
-            "{name} has loops of its own: --touch, --payload, --buffers and --first-touch do not apply"
+            "{name} runs its own loop: --touch, --payload, --buffers and --first-touch do not apply"
         ));
     }
     if first_touch == FirstTouch::Timed && content != Content::default() {
         return Some(format!(
-            "--payload {content} is written before the clock starts: nothing is left for --first-touch timed"
+            "--payload {content} is written before the clock starts, so --first-touch timed does not apply"
         ));
     }
     let is_timed = first_touch == FirstTouch::Timed;
-    let is_elsewhere = content != Content::default() || buffers != Reuse::default() || is_timed;
-    (mechanism.fate(&spec.options) == PayloadFate::HandedOver && is_elsewhere).then(|| {
+    let is_elsewhere =
+        content != Content::default() || buffers != BufferReuse::default() || is_timed;
+    (mechanism.effective_payload(&spec.options) == PayloadTransfer::HandedOver && is_elsewhere).then(|| {
         let name = mechanism.name;
         format!(
-            "{name} has messages in memory of its own: --payload, --buffers and --first-touch timed do not apply"
+            "{name} keeps messages in its own memory: --payload, --buffers and --first-touch timed do not apply"
         )
     })
 }
@@ -214,27 +220,28 @@ const BUFFERS: u64 = 4;
 /// as much as the former.
 fn refused_by_memory(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     let available = machine::available_memory_bytes()?;
-    let (bytes, held) = (spec.largest_bytes(), (mechanism.holds)(&Setup::new(spec)).max(BUFFERS));
-    let most = available / (BUFFERS + held);
-    if bytes > most {
-        let (name, most, times) = (mechanism.name, Bytes(most >> 20 << 20), BUFFERS + held);
+    let (bytes, held) =
+        (spec.largest_bytes(), (mechanism.in_flight_messages)(&Setup::new(spec)).max(BUFFERS));
+    let max_bytes = available / (BUFFERS + held);
+    if bytes > max_bytes {
+        let (name, most, times) = (mechanism.name, Bytes(max_bytes >> 20 << 20), BUFFERS + held);
         return Some(format!(
-            "this machine has memory for messages of at most {most} ({name}: {times} times that)"
+            "this machine has memory for messages of at most {most} ({name} needs {times} times that)"
         ));
     }
-    let buffers = spec.handling.buffers;
-    let places = places_bytes(bytes, 1, buffers).saturating_mul(BUFFERS);
+    let buffers = spec.message_options.buffers;
+    let places = pool_bytes(bytes, 1, buffers).saturating_mul(BUFFERS);
     let needed = places.saturating_add(held * bytes);
-    (buffers != Reuse::Hot && needed > available).then(|| {
+    (buffers != BufferReuse::Hot && needed > available).then(|| {
         let (name, needed) = (buffers.name(), Bytes(needed));
-        format!("--buffers {name} needs {needed} of memory here, of which there is less")
+        format!("--buffers {name} needs {needed} of memory, which is more than this machine has available")
     })
 }
 
 fn refused_by_limit(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     let limit = (mechanism.limit)(&Setup::new(spec))?;
     (spec.largest_bytes() > limit.bytes).then(|| {
-        let (name, bytes, because) = (mechanism.name, limit.bytes, limit.because);
-        format!("{name} carries at most {bytes} bytes a message ({because})")
+        let (name, bytes, because) = (mechanism.name, limit.bytes, limit.reason);
+        format!("{name} carries at most {bytes} bytes per message ({because})")
     })
 }

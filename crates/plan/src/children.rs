@@ -21,31 +21,31 @@ use rustix::process::{
 use rustix::thread::gettid;
 
 /// Longest wait for a killed process: freeing much memory takes time.
-const PATIENCE: Duration = Duration::from_secs(30);
+const KILL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest wait for a process that could not be killed because a seccomp filter refuses `kill`.
-const SHORT_PATIENCE: Duration = Duration::from_secs(1);
+const REFUSED_KILL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Longest wait for a process to get its environment, which the kernel sets up after `execve` has let its parent go on.
-const EXEC_PATIENCE: Duration = Duration::from_secs(1);
+const EXEC_TIMEOUT: Duration = Duration::from_secs(1);
 /// Shortest and longest pause between two checks of a process that is exiting.
-const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(10)];
+const POLL_INTERVALS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(10)];
 
 /// Environment variable that marks the processes of a run. Its value is the id of the thread that started the worker.
-const MARK: &str = "IPCPERF_STARTED_BY";
+const MARK_VARIABLE: &str = "IPCPERF_STARTED_BY";
 /// Whether this process had children before it started any.
 static HAD_CHILDREN: OnceLock<bool> = OnceLock::new();
 /// First thread that started a worker.
 static FIRST_THREAD: OnceLock<Pid> = OnceLock::new();
 /// Whether other threads start workers too: `lat_pipe -P 2` runs two at once, each on its own thread.
-static HAS_SEVERAL: AtomicBool = AtomicBool::new(false);
+static HAS_SEVERAL_THREADS: AtomicBool = AtomicBool::new(false);
 
 /// Marks the process that `command` starts. Call it on the thread that starts the process.
 pub fn mark(command: &mut Command) {
     let own = gettid();
     if *FIRST_THREAD.get_or_init(|| own) != own {
         // Set before the process exists, so that the other thread cannot take it for its own.
-        HAS_SEVERAL.store(true, Ordering::SeqCst);
+        HAS_SEVERAL_THREADS.store(true, Ordering::SeqCst);
     }
-    command.env(MARK, own.to_string());
+    command.env(MARK_VARIABLE, own.to_string());
 }
 
 /// Makes this process the subreaper of its descendants, so that it can wait for orphans. Call it before the first
@@ -63,7 +63,7 @@ pub struct Children(BTreeSet<i32>);
 impl Children {
     /// Lists the children; the list is empty where `/proc` is not mounted.
     pub fn now() -> Self {
-        Self(listed().unwrap_or_else(searched))
+        Self(list_children().unwrap_or_else(scan_children))
     }
 
     /// Adds the children that were started since `before`.
@@ -75,7 +75,7 @@ impl Children {
     ///
     /// # Errors
     /// Returns the processes that still exist at `end`.
-    pub fn end_others(&self, end: Instant) -> Result<(), Vec<i32>> {
+    pub fn kill_others(&self, end: Instant) -> Result<(), Vec<i32>> {
         loop {
             let others = Self::now();
             let others = others.0.difference(&self.0).copied().filter(|&pid| is_of_this_run(pid));
@@ -98,25 +98,25 @@ impl Children {
 
 /// Whether the child `pid`, which was not there before this thread's run, belongs to that run.
 fn is_of_this_run(pid: i32) -> bool {
-    let is_shared = HAD_CHILDREN.get() == Some(&true) || HAS_SEVERAL.load(Ordering::SeqCst);
+    let is_shared = HAD_CHILDREN.get() == Some(&true) || HAS_SEVERAL_THREADS.load(Ordering::SeqCst);
     !is_shared || has_mark(pid)
 }
 
 fn has_mark(pid: i32) -> bool {
-    let mark = format!("{MARK}={}", gettid());
+    let mark = format!("{MARK_VARIABLE}={}", gettid());
     environment(pid).split(|&byte| byte == 0).any(|entry| entry == mark.as_bytes())
 }
 
 /// Returns the environment of the process `pid`; empty if it has ended.
 fn environment(pid: i32) -> Vec<u8> {
-    let end = Instant::now() + EXEC_PATIENCE;
+    let end = Instant::now() + EXEC_TIMEOUT;
     loop {
         let is_complete = !is_being_executed(pid);
         let found = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         if is_complete || !found.is_empty() || Instant::now() >= end {
             return found;
         }
-        sleep(PAUSES[0]);
+        sleep(POLL_INTERVALS[0]);
     }
 }
 
@@ -128,30 +128,30 @@ fn is_being_executed(pid: i32) -> bool {
 
 /// Kills and reaps the child `leader` and its process group. Returns how the leader ended (`None`: it did not), and the
 /// time until which the caller may wait for the rest of the run.
-pub fn end_group(leader: Pid) -> (Option<WaitStatus>, Instant) {
+pub fn kill_group(leader: Pid) -> (Option<WaitStatus>, Instant) {
     // The leader is not reaped yet, so the group id cannot have been reused.
     let _ = kill_process_group(leader, Signal::KILL);
     // A worker that has not joined its group yet is killed by pid.
     let is_refused = kill_process(leader, Signal::KILL) == Err(Errno::PERM);
-    let end = Instant::now() + if is_refused { SHORT_PATIENCE } else { PATIENCE };
+    let end = Instant::now() + if is_refused { REFUSED_KILL_TIMEOUT } else { KILL_TIMEOUT };
     let status = reap(leader, end);
-    while reaped(end, || waitpgid(leader, WaitOptions::NOHANG)).is_some() {}
+    while poll_until_reaped(end, || waitpgid(leader, WaitOptions::NOHANG)).is_some() {}
     (status, end)
 }
 
 /// Reaps the child `pid`, waiting at most until `end`; `None` if it did not end, or is not a child.
 fn reap(pid: Pid, end: Instant) -> Option<WaitStatus> {
-    reaped(end, || waitpid(Some(pid), WaitOptions::NOHANG))
+    poll_until_reaped(end, || waitpid(Some(pid), WaitOptions::NOHANG))
 }
 
-/// Calls `ask` until it returns a child that ended, or until `end`; `None` if no child ended or there is none.
-fn reaped(
+/// Calls `wait` until it returns a child that ended, or until `end`; `None` if no child ended or there is none.
+fn poll_until_reaped(
     end: Instant,
-    ask: impl Fn() -> Result<Option<(Pid, WaitStatus)>, Errno>,
+    wait: impl Fn() -> Result<Option<(Pid, WaitStatus)>, Errno>,
 ) -> Option<WaitStatus> {
-    let [mut pause, longest] = PAUSES;
+    let [mut pause, longest] = POLL_INTERVALS;
     loop {
-        match ask() {
+        match wait() {
             Ok(Some((_, status))) => return Some(status),
             Ok(None) if Instant::now() < end => {
                 sleep(pause);
@@ -164,21 +164,21 @@ fn reaped(
 }
 
 /// Returns the children, as the kernel lists them for each thread; `None` without `CONFIG_PROC_CHILDREN`.
-fn listed() -> Option<BTreeSet<i32>> {
+fn list_children() -> Option<BTreeSet<i32>> {
     let threads = fs::read_dir("/proc/self/task").ok()?.flatten();
     // The children of a thread that ends move to another thread's list.
     let lists: Vec<String> = threads
         .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok())
         .collect();
-    (!lists.is_empty()).then(|| lists.iter().flat_map(|list| numbers(list)).collect())
+    (!lists.is_empty()).then(|| lists.iter().flat_map(|list| parse_pids(list)).collect())
 }
 
-fn numbers(list: &str) -> impl Iterator<Item = i32> {
+fn parse_pids(list: &str) -> impl Iterator<Item = i32> {
     list.split_ascii_whitespace().filter_map(|word| word.parse().ok())
 }
 
 /// Returns the children, found by checking the parent of every process.
-fn searched() -> BTreeSet<i32> {
+fn scan_children() -> BTreeSet<i32> {
     let own = getpid().as_raw_nonzero().get();
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -214,13 +214,13 @@ mod tests {
     fn both_ways_of_looking_find_a_child_until_it_is_reaped() {
         let mut child = sleeper();
         let pid = i32::try_from(child.id()).unwrap();
-        assert!(searched().contains(&pid));
-        assert!(listed().is_none_or(|all| all.contains(&pid)));
+        assert!(scan_children().contains(&pid));
+        assert!(list_children().is_none_or(|all| all.contains(&pid)));
         child.kill().unwrap();
-        assert!(searched().contains(&pid), "one that waits to be reaped is one");
-        let status = reap(Pid::from_child(&child), Instant::now() + PATIENCE);
+        assert!(scan_children().contains(&pid), "one that waits to be reaped is one");
+        let status = reap(Pid::from_child(&child), Instant::now() + KILL_TIMEOUT);
         assert_eq!(status.and_then(WaitStatus::terminating_signal), Some(9));
-        assert!(!searched().contains(&pid));
+        assert!(!scan_children().contains(&pid));
     }
 
     /// Repeated many times, because a child that was just started has no environment for some microseconds.

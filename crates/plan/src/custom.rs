@@ -17,49 +17,49 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitStatus, set_parent_process_death_signal};
 use sha2::{Digest, Sha256};
 
-use crate::children::{Children, adopt_orphans, end_group};
+use crate::children::{Children, adopt_orphans, kill_group};
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
 use crate::program_file;
 
 /// Time limit for a library to describe itself.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LIBRARY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum length of a path, bytes.
-const LONGEST_PATH: usize = 2_048;
+const MAX_PATH_BYTES: usize = 2_048;
 /// Maximum length of the description of a library, bytes.
-const LONGEST_ANSWER: u64 = 4_096;
+const MAX_ANSWER_BYTES: u64 = 4_096;
 /// Number of bytes of a file that are read at once.
-const PIECE: usize = 65_536;
+const CHUNK_BYTES: usize = 65_536;
 /// Reference to the documentation, for hints.
-const PAGE: &str = "see docs/your-own-mechanism.md";
+const DOCS_HINT: &str = "see docs/custom-mechanisms.md";
 
 /// Whether the files of custom mechanisms are inspected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CustomFiles {
     /// They are inspected. A library is loaded, which runs its code, in a separate process.
     #[default]
-    Ask,
+    Inspect,
     /// They are not inspected: only their names are parsed.
-    Leave,
+    Skip,
 }
 
 /// Returns the custom mechanism that `word` names, by its absolute path; `None` if it names none.
 ///
 /// # Errors
 /// Returns an error if results cannot store the path.
-pub(super) fn planned(
+pub(super) fn resolve(
     word: &str,
     files: CustomFiles,
 ) -> Result<Option<CustomMechanism>, FactorError> {
     let Some(typed) = CustomName::parse(word) else { return Ok(None) };
-    let name = CustomName::new(typed.kind(), whole(word, typed.path())?);
+    let name = CustomName::new(typed.kind(), absolute_path(word, typed.path())?);
     Ok(Some(match (files, name.kind()) {
-        (CustomFiles::Leave, _) => CustomMechanism::unasked(&name),
-        (CustomFiles::Ask, CustomKind::Program) => {
-            CustomMechanism::program(&name, program(name.path()))
+        (CustomFiles::Skip, _) => CustomMechanism::unasked(&name),
+        (CustomFiles::Inspect, CustomKind::Program) => {
+            CustomMechanism::new_program(&name, check_program(name.path()))
         }
-        (CustomFiles::Ask, CustomKind::Library) => {
-            CustomMechanism::library(&name, library(name.path()))
+        (CustomFiles::Inspect, CustomKind::Library) => {
+            CustomMechanism::new_library(&name, inspect_library(name.path()))
         }
     }))
 }
@@ -77,15 +77,15 @@ pub(super) fn whole_name(name: &CustomName) -> String {
 
 /// Returns `word` with the path in its shortest form, if it names a custom mechanism: `lib:./a/../x.so` becomes
 /// `lib:x.so`. Symbolic links are not followed.
-pub fn shortest_custom(word: &str) -> Option<String> {
+pub fn normalized_custom(word: &str) -> Option<String> {
     let name = CustomName::parse(word)?;
-    Some(CustomName::new(name.kind(), shortest(name.path())).to_string())
+    Some(CustomName::new(name.kind(), normalize(name.path())).to_string())
 }
 
 /// Returns `word` with the shortest path relative to `folder`, if it names a custom mechanism.
-pub fn custom_in(word: &str, folder: &Path) -> Option<String> {
+pub fn custom_relative_to(word: &str, folder: &Path) -> Option<String> {
     let name = CustomName::parse(word)?;
-    Some(CustomName::new(name.kind(), shortest(&folder.join(name.path()))).to_string())
+    Some(CustomName::new(name.kind(), normalize(&folder.join(name.path()))).to_string())
 }
 
 /// Returns the prefix of the options of `mechanism` in a study: its name, or the kind of a custom one.
@@ -94,7 +94,7 @@ pub fn options_prefix(mechanism: &str) -> &str {
 }
 
 /// Removes the components of `path` that have no effect, such as `.` and `a/..`.
-fn shortest(path: &Path) -> PathBuf {
+fn normalize(path: &Path) -> PathBuf {
     let mut parts: Vec<Component<'_>> = Vec::new();
     for part in path.components() {
         match (part, parts.last()) {
@@ -114,10 +114,10 @@ pub fn custom_sha256(name: &CustomName) -> std::io::Result<String> {
     let path = name.path();
     // Reading a device or a pipe might never end.
     if !path.metadata()?.is_file() {
-        return Err(std::io::Error::other("it is no file"));
+        return Err(std::io::Error::other("it is not a regular file"));
     }
     let (mut file, mut hash) = (File::open(path)?, Sha256::new());
-    let mut piece = vec![0; PIECE];
+    let mut piece = vec![0; CHUNK_BYTES];
     loop {
         match file.read(&mut piece)? {
             0 => break,
@@ -129,33 +129,32 @@ pub fn custom_sha256(name: &CustomName) -> std::io::Result<String> {
 
 /// Returns the absolute form of `path`, so that the name stays valid when the results are resumed from another
 /// folder.
-fn whole(word: &str, path: &Path) -> Result<PathBuf, FactorError> {
+fn absolute_path(word: &str, path: &Path) -> Result<PathBuf, FactorError> {
     let refused =
         |why: &str| FactorError::new(Factor::Mechanism, word, Reason::Path(why.to_owned()));
     let path = std::path::absolute(path).map_err(|error| refused(&error.to_string()))?;
     let text = path.to_str().ok_or_else(|| refused("its path is not UTF-8"))?;
-    if text.len() > LONGEST_PATH || text.chars().any(char::is_control) {
-        return Err(refused("its path is too long, or holds what cannot be printed"));
+    if text.len() > MAX_PATH_BYTES || text.chars().any(char::is_control) {
+        return Err(refused("its path is too long, or contains control characters"));
     }
     Ok(path)
 }
 
 /// Checks that `path` is an executable file.
-fn program(path: &Path) -> Result<(), Unavailable> {
-    let mode = file(path)?;
+fn check_program(path: &Path) -> Result<(), Unavailable> {
+    let mode = file_mode(path)?;
     if mode & 0o111 == 0 {
-        return Err(unusable("it is not executable", "chmod +x it"));
+        return Err(unusable("it is not executable", "make it executable: chmod +x"));
     }
     Ok(())
 }
 
 /// Returns the permissions of the file at `path`.
-fn file(path: &Path) -> Result<u32, Unavailable> {
-    let facts = path
-        .metadata()
-        .map_err(|error| unusable(&error.to_string(), "name a file that is there"))?;
+fn file_mode(path: &Path) -> Result<u32, Unavailable> {
+    let facts =
+        path.metadata().map_err(|error| unusable(&error.to_string(), "name an existing file"))?;
     if !facts.is_file() {
-        return Err(unusable("it is no file", "name a file"));
+        return Err(unusable("it is not a regular file", "name a regular file"));
     }
     Ok(facts.permissions().mode())
 }
@@ -165,39 +164,40 @@ fn unusable(reason: &str, remedy: &str) -> Unavailable {
 }
 
 /// Starts a separate process in which the library at `path` describes itself, and returns the description.
-fn library(path: &Path) -> Result<LibraryFacts, Unavailable> {
-    file(path)?;
-    let unasked = |error: std::io::Error| unusable(&format!("it cannot be asked: {error}"), PAGE);
+fn inspect_library(path: &Path) -> Result<LibraryFacts, Unavailable> {
+    file_mode(path)?;
+    let failed =
+        |error: std::io::Error| unusable(&format!("it cannot be inspected: {error}"), DOCS_HINT);
     // Processes that the library starts are ended with it, even if they leave its process group.
     adopt_orphans();
     let others = Children::now();
-    let mut asked = program_file::again(crate::LIBRARY)
-        .map_err(unasked)?
+    let mut child = program_file::restart_command(crate::DESCRIBE_LIBRARY)
+        .map_err(failed)?
         .arg(path)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()
-        .map_err(unasked)?;
-    let text = listen(&mut asked);
-    let (status, end) = end_group(Pid::from_child(&asked));
+        .map_err(failed)?;
+    let text = read_first_line(&mut child);
+    let (status, end) = kill_group(Pid::from_child(&child));
     // If a seccomp filter refuses `kill`, they live until the command ends.
-    let _ = others.end_others(end);
+    let _ = others.kill_others(end);
     let text = text.ok_or_else(|| {
-        let words = format!("loading it did not end within {} s", PATIENCE.as_secs());
-        unusable(&words, PAGE)
+        let words = format!("loading it was not finished after {} s", LIBRARY_TIMEOUT.as_secs());
+        unusable(&words, DOCS_HINT)
     })?;
     match serde_json::from_str::<Result<LibraryFacts, String>>(&text) {
-        Ok(facts) => facts.map_err(|words| unusable(&words, PAGE)),
-        Err(_) => Err(unusable(&died(status), PAGE)),
+        Ok(facts) => facts.map_err(|words| unusable(&words, DOCS_HINT)),
+        Err(_) => Err(unusable(&describe_exit(status), DOCS_HINT)),
     }
 }
 
 /// Returns the first line of the output, or `None` if the process takes too long.
-fn listen(asked: &mut Child) -> Option<String> {
-    let output = asked.stdout.as_mut()?;
-    let limit = Timespec { tv_sec: PATIENCE.as_secs().cast_signed(), tv_nsec: 0 };
+fn read_first_line(child: &mut Child) -> Option<String> {
+    let output = child.stdout.as_mut()?;
+    let limit = Timespec { tv_sec: LIBRARY_TIMEOUT.as_secs().cast_signed(), tv_nsec: 0 };
     loop {
         match poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&limit)) {
             Ok(0) => return None,
@@ -207,22 +207,22 @@ fn listen(asked: &mut Child) -> Option<String> {
     }
     let mut line = String::new();
     // Output that is not text, or that is truncated, fails to parse later.
-    let _ = BufReader::new(output.take(LONGEST_ANSWER)).read_line(&mut line);
+    let _ = BufReader::new(output.take(MAX_ANSWER_BYTES)).read_line(&mut line);
     Some(line)
 }
 
-fn died(status: Option<WaitStatus>) -> String {
+fn describe_exit(status: Option<WaitStatus>) -> String {
     let code = status.and_then(WaitStatus::exit_status);
     match (status.and_then(WaitStatus::terminating_signal), code) {
-        (Some(signal), _) => format!("loading it ended in signal {signal}"),
-        (None, code) => format!("loading it ended the process, with status {}", code.unwrap_or(0)),
+        (Some(signal), _) => format!("loading it ended with signal {signal}"),
+        (None, code) => format!("loading it ended the process with status {}", code.unwrap_or(0)),
     }
 }
 
-/// Entry point of the process that [`library`] starts: prints one line with the description of the library at
+/// Entry point of the process that `inspect_library` starts: prints one line with the description of the library at
 /// `path`.
-pub fn answer_for_library(path: Option<OsString>) -> ExitCode {
-    program_file::take_name();
+pub fn print_library_facts(path: Option<OsString>) -> ExitCode {
+    program_file::set_process_name();
     // Fails only for an invalid signal number.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let facts = library_facts(Path::new(&path.unwrap_or_default()));
@@ -239,13 +239,13 @@ mod tests {
 
     #[test]
     fn one_file_has_one_name_however_it_is_spelled() {
-        let short = |word: &str| shortest_custom(word).unwrap();
+        let short = |word: &str| normalized_custom(word).unwrap();
         assert_eq!(short("lib:./x.so"), "lib:x.so");
         assert_eq!(short("exec:a/../b/./x"), "exec:b/x");
         assert_eq!(short("lib:../x.so"), "lib:../x.so");
         assert_eq!(short("lib:/../a//x.so"), "lib:/a/x.so");
-        assert_eq!(shortest_custom("pipe"), None);
-        let within = |word: &str| custom_in(word, Path::new("/data/in")).unwrap();
+        assert_eq!(normalized_custom("pipe"), None);
+        let within = |word: &str| custom_relative_to(word, Path::new("/data/in")).unwrap();
         assert_eq!(within("lib:./x.so"), "lib:/data/in/x.so");
         assert_eq!(within("lib:../x.so"), "lib:/data/x.so");
         assert_eq!(within("lib:/else/x.so"), "lib:/else/x.so");

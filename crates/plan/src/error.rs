@@ -12,7 +12,7 @@ pub enum Error {
     #[error("{0}")]
     Usage(String),
     /// None of the requested cases can run on this machine.
-    #[error("nothing of what was asked can run here: {0}")]
+    #[error("none of the requested cases can run here: {0}")]
     NothingRuns(String),
 }
 

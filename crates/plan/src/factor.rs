@@ -1,7 +1,7 @@
 //! Factors and settings of a request: the flag, the key of a study file and the default of each.
 
 use ipcperf_model::Mode;
-use ipcperf_model::message_options::{FirstTouch, Reuse, Touch};
+use ipcperf_model::message_options::{BufferReuse, FirstTouch, Touch};
 
 /// Default number, with its text for help and docs.
 #[derive(Clone, Copy, Debug)]
@@ -21,13 +21,13 @@ macro_rules! default_number {
 /// Number of valid repetitions of each case.
 pub(crate) const REPETITIONS: DefaultNumber = default_number!(10);
 /// With `--until-ci`: number of repetitions after which a case is given up.
-pub(crate) const MOST_REPETITIONS: DefaultNumber = default_number!(500);
+pub(crate) const MAX_REPETITIONS: DefaultNumber = default_number!(500);
 /// With `--until-ci`: time after which no case that has the minimum number of repetitions is repeated, s.
-pub(crate) const MOST_SECONDS: DefaultNumber = default_number!(60);
+pub(crate) const MAX_TIME_S: DefaultNumber = default_number!(60);
 /// Maximum number of attempts for one repetition, until a run is undisturbed.
 pub(crate) const ATTEMPTS: DefaultNumber = default_number!(3);
 /// Time after which a run is ended, s.
-pub(crate) const DEADLINE_S: DefaultNumber = default_number!(10);
+pub(crate) const TIMEOUT_S: DefaultNumber = default_number!(10);
 
 /// Factor of the matrix, or setting of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,26 +69,26 @@ pub enum Factor {
     /// Relative half-width of the confidence interval at which a case is no longer repeated.
     UntilCi,
     /// Number of repetitions after which a case is given up.
-    MostRepetitions,
+    MaxRepetitions,
     /// Time after which no case that has the minimum number of repetitions is repeated.
-    MostSeconds,
+    MaxTime,
     /// Maximum number of attempts for one repetition.
     Attempts,
     /// Time after which a run is ended.
-    Deadline,
+    Timeout,
     /// Seed of the order of cases.
     Seed,
 }
 
 /// Names and default of a factor.
-struct Facts {
+struct FactorNames {
     flag: &'static str,
     key: &'static str,
     default: &'static str,
 }
 
-const fn facts(flag: &'static str, key: &'static str, default: &'static str) -> Facts {
-    Facts { flag, key, default }
+const fn names(flag: &'static str, key: &'static str, default: &'static str) -> FactorNames {
+    FactorNames { flag, key, default }
 }
 
 impl Factor {
@@ -112,59 +112,59 @@ impl Factor {
         Self::MechanismOption,
         Self::Repetitions,
         Self::UntilCi,
-        Self::MostRepetitions,
-        Self::MostSeconds,
+        Self::MaxRepetitions,
+        Self::MaxTime,
         Self::Attempts,
-        Self::Deadline,
+        Self::Timeout,
         Self::Seed,
     ];
 
-    const fn facts(self) -> Facts {
+    const fn names(self) -> FactorNames {
         match self {
-            Self::Mechanism => facts("--mechanism", "mechanism", "none"),
-            Self::Workload => facts("--workload", "workload", "stream"),
-            Self::Buffer => facts("--buffer", "buffer", "64KiB"),
-            Self::Total => facts("--total", "total", "calibrated"),
-            Self::Mode => facts("--mode", "mode", Mode::TwoProcesses.name()),
-            Self::Placement => facts("--placement", "placement", "same"),
-            Self::KernelBuffer => facts("--kernel-buffer", "kernel_buffer", "default"),
-            Self::Touch => facts("--touch", "touch", Touch::ALL[0].name()),
-            Self::Payload => facts("--payload", "payload", "constant"),
-            Self::Buffers => facts("--buffers", "buffers", Reuse::ALL[0].name()),
-            Self::FirstTouch => facts("--first-touch", "first_touch", FirstTouch::ALL[0].name()),
-            Self::Reply => facts("--reply", "reply", "echo"),
-            Self::Instrument => facts("--instrument", "instrument", "none"),
-            Self::CounterEvents => facts("--events", "events", "usual"),
-            Self::ProfileEvent => facts("--event", "event", "usual"),
-            Self::MechanismOption => facts("--set", "an option", "none"),
-            Self::Repetitions => facts("--repetitions", "repetitions", REPETITIONS.text),
-            Self::UntilCi => facts("--until-ci", "until_ci", "none"),
-            Self::MostRepetitions => {
-                facts("--most-repetitions", "most_repetitions", MOST_REPETITIONS.text)
+            Self::Mechanism => names("--mechanism", "mechanism", "none"),
+            Self::Workload => names("--workload", "workload", "stream"),
+            Self::Buffer => names("--buffer", "buffer", "64KiB"),
+            Self::Total => names("--total", "total", "calibrated"),
+            Self::Mode => names("--mode", "mode", Mode::TwoProcesses.name()),
+            Self::Placement => names("--placement", "placement", "same"),
+            Self::KernelBuffer => names("--kernel-buffer", "kernel_buffer", "default"),
+            Self::Touch => names("--touch", "touch", Touch::ALL[0].name()),
+            Self::Payload => names("--payload", "payload", "constant"),
+            Self::Buffers => names("--buffers", "buffers", BufferReuse::ALL[0].name()),
+            Self::FirstTouch => names("--first-touch", "first_touch", FirstTouch::ALL[0].name()),
+            Self::Reply => names("--reply", "reply", "echo"),
+            Self::Instrument => names("--instrument", "instrument", "none"),
+            Self::CounterEvents => names("--counter-events", "counter_events", "usual"),
+            Self::ProfileEvent => names("--profile-event", "profile_event", "usual"),
+            Self::MechanismOption => names("--set", "an option", "none"),
+            Self::Repetitions => names("--repetitions", "repetitions", REPETITIONS.text),
+            Self::UntilCi => names("--until-ci", "until_ci", "none"),
+            Self::MaxRepetitions => {
+                names("--max-repetitions", "max_repetitions", MAX_REPETITIONS.text)
             }
-            Self::MostSeconds => facts("--most-seconds", "most_s", MOST_SECONDS.text),
-            Self::Attempts => facts("--attempts", "attempts", ATTEMPTS.text),
-            Self::Deadline => facts("--deadline", "deadline", DEADLINE_S.text),
-            Self::Seed => facts("--seed", "seed", "from the clock"),
+            Self::MaxTime => names("--max-time", "max_time", MAX_TIME_S.text),
+            Self::Attempts => names("--attempts", "attempts", ATTEMPTS.text),
+            Self::Timeout => names("--timeout", "timeout", TIMEOUT_S.text),
+            Self::Seed => names("--seed", "seed", "from the clock"),
         }
     }
 
     /// Returns the flag of `ipcperf run`: `--kernel-buffer`.
     #[must_use]
     pub const fn flag(self) -> &'static str {
-        self.facts().flag
+        self.names().flag
     }
 
     /// Returns the key of a study file: `kernel_buffer`.
     #[must_use]
     pub const fn key(self) -> &'static str {
-        self.facts().key
+        self.names().key
     }
 
     /// Returns the default: a level, or a description where the default is not a level.
     #[must_use]
     pub const fn default_text(self) -> &'static str {
-        self.facts().default
+        self.names().default
     }
 
     /// Returns a line of help: `about` and the default.

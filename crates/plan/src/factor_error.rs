@@ -4,7 +4,7 @@ use std::fmt;
 
 use ipcperf_model::Unavailable;
 use ipcperf_model::size::SizeError;
-use ipcperf_model::suggestion::{shortened, suggestion};
+use ipcperf_model::suggestion::{shorten, suggestion};
 
 use crate::factor::Factor;
 
@@ -62,15 +62,15 @@ pub enum Reason {
 
 /// Place where a factor is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Names {
+enum NamingStyle {
     /// On the command line, by flags.
     Flags,
     /// In a study file, by keys.
     Keys,
 }
 
-impl Names {
-    const fn of(self, factor: Factor) -> &'static str {
+impl NamingStyle {
+    const fn name(self, factor: Factor) -> &'static str {
         match (self, factor) {
             // The short flags, which users usually type.
             (Self::Flags, Factor::Workload) => "-w",
@@ -83,14 +83,14 @@ impl Names {
 
 /// Reason why no total can be calibrated if buffers are first touched in the timed region.
 const SHORT_PHASES: &str =
-    "the short phases that find a total would take all the faults before the one that counts";
+    "the short phases that calibrate a total would take all page faults before the timed phase";
 /// Rule for options of custom mechanisms.
-const CUSTOM_OPTION: &str = "takes a name without spaces, and plain values";
+const CUSTOM_OPTION: &str = "takes a name without spaces, and values without control characters";
 
 impl FactorError {
     /// Builds an error about `value` of `factor`.
     pub(crate) fn new(factor: Factor, value: &str, reason: Reason) -> Self {
-        Self { factor, option: None, value: shortened(value), reason }
+        Self { factor, option: None, value: shorten(value), reason }
     }
 
     /// Builds an error about a `word` that is not one of the `known` ones.
@@ -103,14 +103,14 @@ impl FactorError {
     }
 
     /// Attributes the error to `option`.
-    pub(crate) fn of_option(self, option: &str) -> Self {
+    pub(crate) fn with_option(self, option: &str) -> Self {
         Self { option: Some(option.to_owned()), ..self }
     }
 
     /// Returns a description of the error that names factors by the keys of a study file.
     #[must_use]
     pub fn reason_by_keys(&self) -> String {
-        self.reason(Names::Keys)
+        self.reason(NamingStyle::Keys)
     }
 
     /// Returns a hint that names factors by the keys of a study file.
@@ -120,12 +120,14 @@ impl FactorError {
             Reason::Missing => "name at least one".to_owned(),
             Reason::Unknown(remedy) | Reason::UnknownOption(_, remedy) => remedy.clone(),
             Reason::NoOptions(_) => "leave it out".to_owned(),
-            Reason::Takes(what) => format!("{} takes {what}", self.subject(Names::Keys)),
+            Reason::Takes(what) => format!("{} takes {what}", self.subject(NamingStyle::Keys)),
             Reason::Rule(rule) => (*rule).to_owned(),
             Reason::MustBe(what) => format!("it must be {what}"),
-            Reason::Size(error) => format!("{}{}", self.alternatives(Names::Keys), error.remedy()),
-            Reason::TooMany(_, most) => format!("{most} are the most"),
-            Reason::Path(_) => "name a file by another path".to_owned(),
+            Reason::Size(error) => {
+                format!("{}{}", self.alternatives(NamingStyle::Keys), error.remedy())
+            }
+            Reason::TooMany(_, most) => format!("the maximum is {most}"),
+            Reason::Path(_) => "use another path".to_owned(),
             Reason::IsFor(other, level) => {
                 format!("write {} = \"{level}\", or leave it out", other.key())
             }
@@ -143,10 +145,10 @@ impl FactorError {
     }
 
     /// Returns a description of the error without a hint.
-    fn reason(&self, names: Names) -> String {
-        let (value, of) = (&self.value, |factor| names.of(factor));
+    fn reason(&self, names: NamingStyle) -> String {
+        let (value, name_of) = (&self.value, |factor| names.name(factor));
         match (&self.reason, names) {
-            (Reason::Missing, _) => format!("{} is missing", of(self.factor)),
+            (Reason::Missing, _) => format!("{} is missing", name_of(self.factor)),
             (Reason::Unknown(_), _) => format!("unknown {} `{value}`", self.noun(names)),
             (Reason::UnknownOption(mechanism, _), _) => {
                 format!("unknown option of {mechanism} `{value}`")
@@ -156,28 +158,28 @@ impl FactorError {
                 Reason::Takes(_) | Reason::Rule(_) | Reason::MustBe(_) | Reason::CustomOption(_),
                 _,
             ) => {
-                format!("it cannot be `{value}`")
+                format!("invalid value `{value}`")
             }
             (Reason::Size(error), _) => error.reason(),
-            (Reason::TooMany(count, _), _) => format!("a list of {count} values"),
+            (Reason::TooMany(count, _), _) => format!("{count} values"),
             (Reason::Path(why), _) => format!("mechanism `{value}`: {why}"),
             (Reason::IsFor(other, level), _) => {
-                format!("{} is for {} {level}", of(self.factor), of(*other))
+                format!("{} requires {} {level}", name_of(self.factor), name_of(*other))
             }
             (Reason::NeedsTotal, _) => {
-                format!("{} {value} needs {}", of(self.factor), of(Factor::Total))
+                format!("{} {value} needs {}", name_of(self.factor), name_of(Factor::Total))
             }
-            (Reason::NotMeasured(name), Names::Flags) => {
-                format!("--set names {name}, which -m does not")
+            (Reason::NotMeasured(name), NamingStyle::Flags) => {
+                format!("--set names {name}, which is not in -m")
             }
-            (Reason::NotMeasured(name), Names::Keys) => {
+            (Reason::NotMeasured(name), NamingStyle::Keys) => {
                 format!("{name} is not among the mechanisms")
             }
-            (Reason::NoneMeasured(kind), Names::Flags) => {
-                format!("--set names {kind}, of which -m has none")
+            (Reason::NoneMeasured(kind), NamingStyle::Flags) => {
+                format!("--set names {kind}, but -m has no such mechanism")
             }
-            (Reason::NoneMeasured(kind), Names::Keys) => {
-                format!("there is no {kind}: among the mechanisms")
+            (Reason::NoneMeasured(kind), NamingStyle::Keys) => {
+                format!("no {kind}: is among the mechanisms")
             }
             (Reason::SetTwice(option), _) => format!("{option} is set twice"),
             (Reason::Event(_, why), _) => why.reason.clone(),
@@ -185,27 +187,27 @@ impl FactorError {
     }
 
     /// Returns a noun phrase for a value of the factor.
-    fn noun(&self, names: Names) -> String {
+    fn noun(&self, names: NamingStyle) -> String {
         match (&self.option, self.factor) {
             (Some(option), Factor::MechanismOption) => format!("value of {option}"),
             (_, factor @ (Factor::Touch | Factor::Buffers | Factor::FirstTouch)) => {
-                format!("value of {}", names.of(factor))
+                format!("value of {}", names.name(factor))
             }
             (_, factor) => factor.key().to_owned(),
         }
     }
 
     /// Returns the name of the option, or of the factor, that has the error.
-    fn subject(&self, names: Names) -> &str {
+    fn subject(&self, names: NamingStyle) -> &str {
         match (&self.option, names) {
             (Some(option), _) => option,
-            (None, Names::Flags) => self.factor.flag(),
-            (None, Names::Keys) => self.factor.key(),
+            (None, NamingStyle::Flags) => self.factor.flag(),
+            (None, NamingStyle::Keys) => self.factor.key(),
         }
     }
 
     /// Returns the words that a factor accepts besides sizes, as a prefix for an error about a size.
-    fn alternatives(&self, names: Names) -> String {
+    fn alternatives(&self, names: NamingStyle) -> String {
         let others = match self.factor {
             Factor::KernelBuffer => "default, match",
             Factor::Reply => "echo",
@@ -218,13 +220,13 @@ impl FactorError {
 /// Formats the message of the command line, which names flags.
 impl fmt::Display for FactorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (subject, value) = (self.subject(Names::Flags), &self.value);
-        let reason = self.reason(Names::Flags);
+        let (subject, value) = (self.subject(NamingStyle::Flags), &self.value);
+        let reason = self.reason(NamingStyle::Flags);
         match &self.reason {
             Reason::Takes(what) => write!(f, "{subject} takes {what}, not `{value}`"),
             Reason::Rule(rule) => write!(f, "{subject}: {rule}, not `{value}`"),
             Reason::MustBe(what) => write!(f, "{subject} must be {what}"),
-            Reason::Size(error) => match &*self.alternatives(Names::Flags) {
+            Reason::Size(error) => match &*self.alternatives(NamingStyle::Flags) {
                 "" => write!(f, "{subject}: {error}"),
                 alternatives => write!(f, "{alternatives}{error}"),
             },
@@ -232,7 +234,7 @@ impl fmt::Display for FactorError {
                 write!(f, "--set {kind}.NAME=VALUES {CUSTOM_OPTION}")
             }
             Reason::NeedsTotal => write!(f, "{reason}: {SHORT_PHASES}"),
-            Reason::TooMany(_, most) => write!(f, "{subject}: {reason}; {most} are the most"),
+            Reason::TooMany(_, most) => write!(f, "{subject}: {reason}; the maximum is {most}"),
             Reason::Event(instrument, why) => write!(f, "{instrument}: {why}"),
             Reason::Unknown(remedy) | Reason::UnknownOption(_, remedy) => {
                 write!(f, "{reason}; {remedy}")
@@ -253,20 +255,24 @@ impl std::error::Error for FactorError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::typed::{OptionSetting, Typed, Words};
-    use crate::{CustomFiles, ParsedRequest, TypedHandling};
+    use crate::typed::{OptionSetting, TypedLevels, TypedRequest};
+    use crate::{CustomFiles, ParsedRequest, TypedMessageOptions};
 
-    const fn text(text: &str) -> Option<Words<'_>> {
-        Some(Words::Text(text))
+    const fn text(text: &str) -> Option<TypedLevels<'_>> {
+        Some(TypedLevels::Text(text))
     }
 
-    fn typed() -> Typed<'static> {
-        Typed { mechanisms: text("pipe"), custom_files: CustomFiles::Leave, ..Typed::default() }
+    fn typed() -> TypedRequest<'static> {
+        TypedRequest {
+            mechanisms: text("pipe"),
+            custom_files: CustomFiles::Skip,
+            ..TypedRequest::default()
+        }
     }
 
     /// Checks the messages of the single error of `typed`, for the command line and for a study file.
     #[track_caller]
-    fn assert_told(typed: &Typed<'_>, line: &str, wrong: &str, right: &str) {
+    fn assert_told(typed: &TypedRequest<'_>, line: &str, wrong: &str, right: &str) {
         let errors = ParsedRequest::parse(typed).errors();
         let [error] = &errors[..] else { panic!("one error: {errors:?}") };
         assert_eq!(error.to_string(), line);
@@ -276,47 +282,48 @@ mod tests {
     #[test]
     fn what_is_wrong_and_what_would_be_right_are_apart() {
         assert_told(
-            &Typed { buffers: text("0"), ..typed() },
+            &TypedRequest { buffers: text("0"), ..typed() },
             "--buffer: a size must be at least 1 byte, not `0`",
-            "it cannot be `0`",
+            "invalid value `0`",
             "a size must be at least 1 byte",
         );
         assert_told(
-            &Typed { modes: text("2pro"), ..typed() },
+            &TypedRequest { modes: text("2pro"), ..typed() },
             "unknown mode `2pro`; did you mean `2proc`?",
             "unknown mode `2pro`",
             "did you mean `2proc`?",
         );
         assert_told(
-            &Typed { buffers: text("64..1"), ..typed() },
+            &TypedRequest { buffers: text("64..1"), ..typed() },
             "--buffer: range `64..1` ends before it starts; write it as FROM..TO",
             "range `64..1` ends before it starts",
             "write it as FROM..TO",
         );
         assert_told(
-            &Typed { attempts: Some(0), ..typed() },
+            &TypedRequest { attempts: Some(0), ..typed() },
             "--attempts must be at least 1",
-            "it cannot be `0`",
+            "invalid value `0`",
             "it must be at least 1",
         );
     }
 
     #[test]
     fn options_are_named_as_they_were_given() {
-        let with = |set| Typed { options: vec![OptionSetting::parse(set).unwrap()], ..typed() };
+        let with =
+            |set| TypedRequest { options: vec![OptionSetting::parse(set).unwrap()], ..typed() };
         assert_told(
             &with("tcp.nodelay=on"),
-            "--set names tcp, which -m does not",
+            "--set names tcp, which is not in -m",
             "tcp is not among the mechanisms",
             "add tcp to mechanism, or leave the option out",
         );
         assert_told(
             &with("pipe.capacity=0"),
             "pipe.capacity: a size must be at least 1 byte, not `0`",
-            "it cannot be `0`",
+            "invalid value `0`",
             "a size must be at least 1 byte",
         );
-        let udp = Typed { mechanisms: text("udp"), ..with("udp.x=1") };
+        let udp = TypedRequest { mechanisms: text("udp"), ..with("udp.x=1") };
         assert_told(&udp, "udp has no options", "udp has no options", "leave it out");
         let errors = ParsedRequest::parse(&udp).errors();
         assert_eq!(errors[0].option.as_deref(), Some("udp.x"));
@@ -324,24 +331,24 @@ mod tests {
 
     #[test]
     fn message_options_are_named_by_flag_or_key() {
-        let with = |handling| Typed { handling, ..typed() };
-        let usual = TypedHandling::default();
+        let with = |handling| TypedRequest { message_options: handling, ..typed() };
+        let usual = TypedMessageOptions::default();
         assert_told(
-            &with(TypedHandling { touch: text("boht"), ..usual }),
+            &with(TypedMessageOptions { touch: text("boht"), ..usual }),
             "unknown value of --touch `boht`; did you mean `both`?",
             "unknown value of touch `boht`",
             "did you mean `both`?",
         );
         assert_told(
-            &with(TypedHandling { reply: text("8"), ..usual }),
-            "--reply is for -w request-reply",
-            "reply is for workload request-reply",
+            &with(TypedMessageOptions { reply: text("8"), ..usual }),
+            "--reply requires -w request-reply",
+            "reply requires workload request-reply",
             "write workload = \"request-reply\", or leave it out",
         );
         assert_told(
-            &with(TypedHandling { payload: text("compressible:0"), ..usual }),
+            &with(TypedMessageOptions { payload: text("compressible:0"), ..usual }),
             "--payload: compressible:R takes a factor of 1 to 100, such as compressible:4, not `0`",
-            "it cannot be `0`",
+            "invalid value `0`",
             "compressible:R takes a factor of 1 to 100, such as compressible:4",
         );
     }
@@ -350,9 +357,11 @@ mod tests {
     fn a_factor_that_takes_more_than_sizes_says_so() {
         let sizes = "use a whole number with B, KiB, MiB, GiB, kB, MB or GB";
         assert_told(
-            &Typed { kernel_buffers: text("some"), ..typed() },
-            &format!("--kernel-buffer takes default, match or a size: `some` is no size; {sizes}"),
-            "`some` is no size",
+            &TypedRequest { kernel_buffers: text("some"), ..typed() },
+            &format!(
+                "--kernel-buffer takes default, match or a size: `some` is not a size; {sizes}"
+            ),
+            "`some` is not a size",
             &format!("kernel_buffer takes default, match or a size: {sizes}"),
         );
     }
@@ -360,17 +369,23 @@ mod tests {
     /// A factor that could not be parsed must not cause errors in other factors.
     #[test]
     fn all_that_is_wrong_is_told_at_once_and_each_once() {
-        let handling = TypedHandling {
+        let handling = TypedMessageOptions {
             first_touch: text("timed"),
             reply: text("8"),
-            ..TypedHandling::default()
+            ..TypedMessageOptions::default()
         };
         let (workloads, total) = (text("request-repyl"), text("lots"));
-        let both = Typed { workloads, total, handling, modes: text("x"), ..typed() };
+        let both = TypedRequest {
+            workloads,
+            total,
+            message_options: handling,
+            modes: text("x"),
+            ..typed()
+        };
         let errors = ParsedRequest::parse(&both).errors();
         let factors: Vec<Factor> = errors.iter().map(|error| error.factor).collect();
         assert_eq!(factors, [Factor::Workload, Factor::Total, Factor::Mode]);
-        let typed = Typed { workloads: None, total: None, modes: None, ..both };
+        let typed = TypedRequest { workloads: None, total: None, modes: None, ..both };
         let errors = ParsedRequest::parse(&typed).errors();
         let factors: Vec<Factor> = errors.iter().map(|error| error.factor).collect();
         assert_eq!(factors, [Factor::Reply, Factor::FirstTouch]);

@@ -1,6 +1,7 @@
 //! Plan: every cell of the matrix, resolved against this machine before anything runs.
 
 mod block_order;
+mod case_instruments;
 mod cell;
 mod cell_count;
 pub mod children;
@@ -8,6 +9,7 @@ mod custom;
 mod error;
 mod factor;
 mod factor_error;
+mod instruments;
 pub mod machine;
 mod matrix;
 mod merge;
@@ -24,37 +26,35 @@ pub mod testing;
 mod total;
 mod twins;
 mod typed;
-mod watched;
-mod watchers;
 
 pub use block_order::block_order;
-pub use cell::{Case, Cause, Refused, obstacle};
-pub use cell_count::MOST_CELLS;
+pub use case_instruments::{CaseInstruments, Grouping};
+pub use cell::{Case, RefusalCause, RefusedCell, find_obstacle};
+pub use cell_count::MAX_CELLS;
 pub use custom::{
-    CustomFiles, answer_for_library, custom_in, custom_name, custom_sha256, options_prefix,
-    shortest_custom,
+    CustomFiles, custom_name, custom_relative_to, custom_sha256, normalized_custom, options_prefix,
+    print_library_facts,
 };
 pub use error::Error;
 pub use factor::Factor;
 pub use factor_error::{FactorError, Reason};
+pub use instruments::{Events, MissingPart, UnavailableInstrument};
 pub use ipcperf_engine::placement::Topology;
-pub use options::{option_names, takes_sizes};
+pub use options::{has_sizes, option_names};
 pub use parsed::ParsedRequest;
-pub use request::{LONGEST_DEADLINE_S, Request, SurveyLength};
-pub use spelling::{mechanism_names, unknown};
-pub use stopping_rule::{Enough, LONGEST_MOST_S};
+pub use request::{MAX_TIMEOUT_S, Request, SurveyLength};
+pub use spelling::{mechanism_names, unknown_word_error};
+pub use stopping_rule::{MAX_TIME_LIMIT_S, StoppingRule};
 pub use total::Total;
-pub use typed::{OptionSetting, Typed, TypedHandling, Words};
-pub use watched::{Grouping, Watched};
-pub use watchers::{Events, Extent, Unwatched};
+pub use typed::{OptionSetting, TypedLevels, TypedMessageOptions, TypedRequest};
 
 /// Name under which the command starts itself to inspect a library, which may crash that process.
-pub const LIBRARY: &str = "library";
+pub const DESCRIBE_LIBRARY: &str = "library";
 
 use std::time::Duration;
 
 use cell::Naming;
-use ipcperf_engine::channel::{Mechanism, Nearness, nearness};
+use ipcperf_engine::channel::{Mechanism, PeerPlacement, peer_placement};
 use ipcperf_engine::mechanism::RequestedMechanism;
 use ipcperf_model::Gate;
 
@@ -65,7 +65,7 @@ const PROBES: Duration = Duration::from_millis(10);
 /// Duration of a calibrated sample.
 const SAMPLE: Duration = Duration::from_millis(22);
 /// Time to start and stop the instruments of a run.
-const ARMING: Duration = Duration::from_millis(100);
+const INSTRUMENT_START: Duration = Duration::from_millis(100);
 /// Assumed bandwidth where a total is given: 1 GB/s.
 const ASSUMED_BYTES_PER_NS: u64 = 1;
 
@@ -75,24 +75,24 @@ pub struct Plan {
     /// Cases, in the order of the request.
     pub cases: Vec<Case>,
     /// Cells that exceed a limit of the mechanism, the mode or the machine.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedCell>,
     /// Mechanisms that are unavailable here, with the reason and the remedy.
-    pub unavailable: Vec<Absent>,
+    pub unavailable: Vec<UnavailableMechanism>,
     /// Instruments, or events of instruments, that are unavailable here.
-    pub unwatched: Vec<Unwatched>,
+    pub unavailable_instruments: Vec<UnavailableInstrument>,
     /// Rule for when a case has been repeated often enough.
-    pub enough: Enough,
+    pub stopping_rule: StoppingRule,
     /// Maximum number of attempts for one repetition, until a run is undisturbed.
     pub attempts: u32,
     /// Seed that shuffles the blocks.
     pub seed: u64,
     /// Maximum duration of a run.
-    pub deadline: Duration,
+    pub timeout: Duration,
 }
 
 /// Treatment of cells if none of their instruments is available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unwatchable {
+enum WithoutInstruments {
     /// They are measured without instruments: they were also requested for their own sake.
     Measured,
     /// They are left out: without the instruments they serve no purpose.
@@ -101,7 +101,7 @@ enum Unwatchable {
 
 /// Mechanism that is unavailable here.
 #[derive(Clone, Debug)]
-pub struct Absent {
+pub struct UnavailableMechanism {
     /// Name of the mechanism.
     pub mechanism: String,
     /// Missing component.
@@ -117,26 +117,27 @@ impl Plan {
     /// Returns a usage error for a CPU outside the cpuset or if every cell is refused, and nothing-runs if no
     /// requested mechanism is available.
     pub fn resolve(request: &Request, topology: &Topology) -> Result<Self, Error> {
-        Self::part(request, Naming::Usual, Unwatchable::Measured, topology)?.has_something_to_run()
+        Self::resolve_part(request, Naming::Short, WithoutInstruments::Measured, topology)?
+            .require_cases()
     }
 
     /// Resolves `request` like [`Self::resolve`], but accepts a plan with nothing to run.
-    fn part(
+    fn resolve_part(
         request: &Request,
         naming: Naming,
-        unwatchable: Unwatchable,
+        unwatchable: WithoutInstruments,
         topology: &Topology,
     ) -> Result<Self, Error> {
-        let (available, unavailable) = sort_out(&request.mechanisms);
+        let (available, unavailable) = split_available(&request.mechanisms);
         let cells = matrix::cells(request, &available, naming, topology)?;
-        let (mut watchers, mut unwatched) =
-            watchers::sort_out(&request.instruments, &request.events)?;
-        let nobody_watches = !request.instruments.is_empty() && watchers.is_empty();
-        let are_left_out = nobody_watches && unwatchable == Unwatchable::LeftOut;
-        let of_each = watched::cases_of_each(&watchers, request.grouping);
+        let (mut parts, mut unwatched) =
+            instruments::check_availability(&request.instruments, &request.events)?;
+        let has_no_instrument = !request.instruments.is_empty() && parts.is_empty();
+        let are_left_out = has_no_instrument && unwatchable == WithoutInstruments::LeftOut;
+        let of_each = case_instruments::cases_per_cell(&parts, request.grouping);
         cell_count::check_count(cells.len().saturating_mul(of_each))?;
-        if naming == Naming::InFull {
-            watchers::named_by_events(&mut watchers, &request.events);
+        if naming == Naming::Full {
+            instruments::set_name_events(&mut parts, &request.events);
         }
         if are_left_out {
             let count = cells.iter().filter(|cell| cell.is_ok()).count();
@@ -146,7 +147,7 @@ impl Plan {
         for cell in cells {
             match cell {
                 Ok(_) if are_left_out => {}
-                Ok(case) => cases.extend(twins::watched(case, &watchers, request.grouping)),
+                Ok(case) => cases.extend(twins::add_instruments(case, &parts, request.grouping)),
                 Err(refusal) => refused.push(refusal),
             }
         }
@@ -154,25 +155,26 @@ impl Plan {
             cases,
             refused,
             unavailable,
-            unwatched,
-            enough: request.enough.clone(),
+            unavailable_instruments: unwatched,
+            stopping_rule: request.stopping_rule.clone(),
             attempts: request.attempts,
             seed: request.seed,
-            deadline: request.deadline,
+            timeout: request.timeout,
         })
     }
 
-    fn has_something_to_run(self) -> Result<Self, Error> {
+    fn require_cases(self) -> Result<Self, Error> {
         if !self.cases.is_empty() {
             return Ok(self);
         }
-        let left_out = self.unwatched.iter().filter(|missing| missing.cells_left_out > 0);
+        let left_out =
+            self.unavailable_instruments.iter().filter(|missing| missing.cells_left_out > 0);
         let left_out: Vec<String> =
             left_out.map(|missing| format!("{}: {}", missing.instrument, missing.why)).collect();
         if !left_out.is_empty() {
             return Err(Error::NothingRuns(left_out.join("; ")));
         }
-        let is_missing = |refused: &&Refused| refused.cause == Cause::Missing;
+        let is_missing = |refused: &&RefusedCell| refused.cause == RefusalCause::Missing;
         let (missing, limited): (Vec<_>, Vec<_>) = self.refused.iter().partition(is_missing);
         if let Some(refused) = limited.first() {
             let count = self.refused.len();
@@ -195,35 +197,36 @@ impl Plan {
     /// # Errors
     /// Returns a usage error if the plan repeats until medians are precise enough.
     pub fn until_decided(mut self) -> Result<Self, Error> {
-        let Enough::Repetitions(most) = self.enough else {
+        let StoppingRule::Repetitions(max) = self.stopping_rule else {
             return Err(Error::usage(
-                "--until-decided: the study repeats its cases until_ci; leave one of the two out",
+                "--until-decided cannot be combined with until_ci of the study; leave one of the two out",
             ));
         };
-        self.enough = Enough::UntilDecided(ipcperf_model::Looks::up_to(most));
+        self.stopping_rule =
+            StoppingRule::UntilDecided(ipcperf_model::Looks::with_max_repetitions(max));
         Ok(self)
     }
 
     /// Number of blocks: the first one, which is excluded, and one for each repetition; with `--until-ci`, the
     /// maximum.
     pub fn blocks(&self) -> u32 {
-        self.enough.most_repetitions().saturating_add(1)
+        self.stopping_rule.max_repetitions().saturating_add(1)
     }
 
     /// Number of blocks that hold every case.
-    pub fn whole_blocks(&self) -> u32 {
-        self.enough.least_repetitions().saturating_add(1)
+    pub fn full_blocks(&self) -> u32 {
+        self.stopping_rule.min_repetitions().saturating_add(1)
     }
 
     /// Total number of runs, without retries and, with `--until-ci`, without those beyond the minimum.
     pub fn runs(&self) -> u64 {
-        self.cases.len() as u64 * u64::from(self.whole_blocks())
+        self.cases.len() as u64 * u64::from(self.full_blocks())
     }
 
     /// Returns a rough estimate of the total duration.
     pub fn estimate(&self) -> Duration {
         let one_block: Duration = self.cases.iter().map(estimate_run).sum();
-        one_block.saturating_mul(self.whole_blocks())
+        one_block.saturating_mul(self.full_blocks())
     }
 }
 
@@ -232,23 +235,25 @@ fn estimate_run(case: &Case) -> Duration {
         .spec
         .total_bytes
         .map_or(SAMPLE, |total| Duration::from_nanos(total / ASSUMED_BYTES_PER_NS));
-    let probes = match nearness(&case.spec) {
-        Nearness::Apart => PROBES,
-        Nearness::OneCpu | Nearness::Unpinned => Duration::ZERO,
+    let probes = match peer_placement(&case.spec) {
+        PeerPlacement::SeparateCpus => PROBES,
+        PeerPlacement::OneCpu | PeerPlacement::Unpinned => Duration::ZERO,
     };
     let arming = match case.spec.gate {
-        Gate::Closed => ARMING,
+        Gate::Closed => INSTRUMENT_START,
         Gate::Open => Duration::ZERO,
     };
     OVERHEAD + probes + arming + sample
 }
 
-fn sort_out(asked: &[RequestedMechanism]) -> (Vec<Mechanism<'_>>, Vec<Absent>) {
+fn split_available(
+    requested: &[RequestedMechanism],
+) -> (Vec<Mechanism<'_>>, Vec<UnavailableMechanism>) {
     let (mut available, mut unavailable) = (Vec::new(), Vec::new());
-    for mechanism in asked.iter().map(RequestedMechanism::mechanism) {
+    for mechanism in requested.iter().map(RequestedMechanism::mechanism) {
         match mechanism.available() {
             Ok(()) => available.push(mechanism),
-            Err(why) => unavailable.push(Absent {
+            Err(why) => unavailable.push(UnavailableMechanism {
                 mechanism: mechanism.name.to_owned(),
                 reason: why.reason,
                 remedy: why.remedy,

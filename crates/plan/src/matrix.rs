@@ -6,13 +6,13 @@ use ipcperf_engine::channel::Mechanism;
 use ipcperf_engine::placement::Topology;
 use ipcperf_model::RunSpec;
 
-use super::cell::{self, Case, Naming, Refused};
+use super::cell::{self, Case, Naming, RefusedCell};
 use super::request::Request;
 use crate::cell_count::check_count;
 use crate::error::Error;
-use crate::message_options::fitting;
+use crate::message_options::for_workload;
 
-type Options = BTreeMap<String, String>;
+type OptionSet = BTreeMap<String, String>;
 
 /// Returns every cell of the matrix, mechanisms first, in the order of the request.
 pub(super) fn cells(
@@ -20,9 +20,9 @@ pub(super) fn cells(
     mechanisms: &[Mechanism<'_>],
     naming: Naming,
     topology: &Topology,
-) -> Result<Vec<Result<Case, Refused>>, Error> {
+) -> Result<Vec<Result<Case, RefusedCell>>, Error> {
     check_count(count(request, mechanisms.iter().copied()))?;
-    let variants: Vec<(&Mechanism<'_>, Options)> = mechanisms
+    let variants: Vec<(&Mechanism<'_>, OptionSet)> = mechanisms
         .iter()
         .flat_map(|mechanism| {
             option_sets(mechanism, request).into_iter().map(move |o| (mechanism, o))
@@ -31,7 +31,7 @@ pub(super) fn cells(
     let amount = naming.amount(request.total);
     let mut cells = Vec::new();
     for (mechanism, options) in &variants {
-        for outline in outlines(mechanism, options, request) {
+        for outline in unplaced_specs(mechanism, options, request) {
             for &placement in &request.placements {
                 cells.push(cell::resolve(mechanism, outline.clone(), placement, amount, topology)?);
             }
@@ -51,7 +51,7 @@ pub(super) fn count<'a>(
         request.modes.len(),
         request.buffers.len(),
         request.kernel_buffers.len(),
-        request.handlings.len(),
+        request.message_options.len(),
         request.placements.len(),
     ];
     let sets = |mechanism: Mechanism<'a>| {
@@ -63,10 +63,14 @@ pub(super) fn count<'a>(
 }
 
 /// Returns the cells of one mechanism with one set of options, without their placement.
-fn outlines(mechanism: &Mechanism<'_>, options: &Options, request: &Request) -> Vec<RunSpec> {
+fn unplaced_specs(
+    mechanism: &Mechanism<'_>,
+    options: &OptionSet,
+    request: &Request,
+) -> Vec<RunSpec> {
     let mut outlines = Vec::new();
     for &workload in &request.workloads {
-        let handlings = fitting(&request.handlings, workload);
+        let handlings = for_workload(&request.message_options, workload);
         for &mode in &request.modes {
             for &buffer_bytes in &request.buffers {
                 for &kernel_buffer in &request.kernel_buffers {
@@ -77,10 +81,11 @@ fn outlines(mechanism: &Mechanism<'_>, options: &Options, request: &Request) -> 
                         total_bytes: request.total.bytes(buffer_bytes),
                         kernel_buffer,
                         check: request.check,
-                        ..RunSpec::usual(mechanism.name, buffer_bytes)
+                        ..RunSpec::with_defaults(mechanism.name, buffer_bytes)
                     };
-                    let handled =
-                        handlings.iter().map(|&handling| RunSpec { handling, ..outline.clone() });
+                    let handled = handlings
+                        .iter()
+                        .map(|&handling| RunSpec { message_options: handling, ..outline.clone() });
                     outlines.extend(handled);
                 }
             }
@@ -105,10 +110,10 @@ fn options<'a>(
 }
 
 /// Returns every combination of the values that were set for the options of the mechanism.
-fn option_sets(mechanism: &Mechanism<'_>, request: &Request) -> Vec<Options> {
-    let mut sets = vec![Options::new()];
+fn option_sets(mechanism: &Mechanism<'_>, request: &Request) -> Vec<OptionSet> {
+    let mut sets = vec![OptionSet::new()];
     for (option, values) in options(mechanism, request) {
-        let with = |set: &Options, value: &String| {
+        let with = |set: &OptionSet, value: &String| {
             let mut set = set.clone();
             set.insert(option.to_owned(), value.clone());
             set
@@ -123,11 +128,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use ipcperf_engine::placement::Cpu;
-    use ipcperf_model::TouchCheck;
+    use ipcperf_model::PayloadCheck;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{CustomFiles, OptionSetting, Plan, Typed, TypedHandling, Words};
+    use crate::{CustomFiles, OptionSetting, Plan, TypedLevels, TypedMessageOptions, TypedRequest};
 
     fn two_cpus() -> Topology {
         let alone = |number| BTreeSet::from([number]);
@@ -135,22 +140,22 @@ mod tests {
         Topology { cpus: vec![cpu(0), cpu(1)] }
     }
 
-    fn plan(typed: &Typed<'_>) -> Result<Plan, Error> {
-        Plan::resolve(&Request::parse(typed, TouchCheck::Off)?, &two_cpus())
+    fn plan(typed: &TypedRequest<'_>) -> Result<Plan, Error> {
+        Plan::resolve(&Request::parse(typed, PayloadCheck::Off)?, &two_cpus())
     }
 
     /// Wraps one text, as a flag passes it.
-    const fn text(text: &str) -> Option<Words<'_>> {
-        Some(Words::Text(text))
+    const fn text(text: &str) -> Option<TypedLevels<'_>> {
+        Some(TypedLevels::Text(text))
     }
 
     fn options<'t>(texts: &[&'t str]) -> Vec<OptionSetting<'t>> {
         texts.iter().map(|text| OptionSetting::parse(text).unwrap()).collect()
     }
 
-    const NULL: Typed<'_> = Typed {
+    const NULL: TypedRequest<'_> = TypedRequest {
         mechanisms: text("null"),
-        custom_files: CustomFiles::Ask,
+        custom_files: CustomFiles::Inspect,
         workloads: None,
         buffers: text("64"),
         total: None,
@@ -158,30 +163,35 @@ mod tests {
         modes: None,
         placements: None,
         kernel_buffers: None,
-        handling: USUAL,
+        message_options: USUAL,
         instruments: None,
         events: [None; 2],
         options: Vec::new(),
         repetitions: None,
         until_ci_percent: None,
-        most_repetitions: None,
-        most_s: None,
+        max_repetitions: None,
+        max_time_s: None,
         attempts: None,
         seed: Some(1),
-        deadline_s: None,
+        timeout_s: None,
     };
 
-    const USUAL: TypedHandling<'_> =
-        TypedHandling { touch: None, payload: None, buffers: None, first_touch: None, reply: None };
+    const USUAL: TypedMessageOptions<'_> = TypedMessageOptions {
+        touch: None,
+        payload: None,
+        buffers: None,
+        first_touch: None,
+        reply: None,
+    };
 
-    fn words(typed: &Typed<'_>) -> String {
+    fn words(typed: &TypedRequest<'_>) -> String {
         plan(typed).unwrap_err().to_string()
     }
 
     #[test]
     fn options_make_a_matrix_and_have_their_own_case() {
         let options = options(&["pipe.capacity=4KiB..16KiB,default"]);
-        let typed = Typed { mechanisms: text("pipe"), options, ..NULL };
+        let typed = TypedRequest { mechanisms: text("pipe"), options, ..NULL };
         let ids: Vec<String> =
             plan(&typed).unwrap().cases.into_iter().map(|case| case.id).collect();
         assert_eq!(ids[0], "pipe[capacity=4096]/stream/2proc/same/64");
@@ -192,11 +202,11 @@ mod tests {
     #[test]
     fn mistakes_in_options_are_named() {
         let with = |set: &str, mechanisms| {
-            words(&Typed { mechanisms: text(mechanisms), options: options(&[set]), ..NULL })
+            words(&TypedRequest { mechanisms: text(mechanisms), options: options(&[set]), ..NULL })
         };
         let shape = OptionSetting::parse("tcp.nodelay").unwrap_err().to_string();
         assert_eq!(shape, "--set takes MECHANISM.OPTION=VALUES, not `tcp.nodelay`");
-        assert_eq!(with("tcp.nodelay=on", "pipe"), "--set names tcp, which -m does not");
+        assert_eq!(with("tcp.nodelay=on", "pipe"), "--set names tcp, which is not in -m");
         assert!(with("tcp.nodely=on", "tcp").contains("did you mean `nodelay`?"));
         assert!(with("tcp.nodelay=of", "tcp").contains("did you mean `off`?"));
         assert_eq!(with("udp.x=1", "udp"), "udp has no options");
@@ -205,7 +215,8 @@ mod tests {
 
     #[test]
     fn a_message_above_the_limit_is_refused_and_the_rest_is_run() {
-        let typed = Typed { mechanisms: text("udp"), buffers: text("64,65507,65508"), ..NULL };
+        let typed =
+            TypedRequest { mechanisms: text("udp"), buffers: text("64,65507,65508"), ..NULL };
         let plan = plan(&typed).unwrap();
         assert_eq!(plan.cases.len(), 2);
         let reason = plan.refused[0].to_string();
@@ -217,11 +228,11 @@ mod tests {
 
     #[test]
     fn a_matrix_of_refusals_is_a_mistake() {
-        let typed = Typed { mechanisms: text("udp"), buffers: text("1MiB"), ..NULL };
+        let typed = TypedRequest { mechanisms: text("udp"), buffers: text("1MiB"), ..NULL };
         assert!(words(&typed).starts_with("every cell is refused (1)"));
-        let typed = Typed { modes: text("1thread"), placements: text("split"), ..NULL };
+        let typed = TypedRequest { modes: text("1thread"), placements: text("split"), ..NULL };
         assert!(words(&typed).ends_with("one thread cannot be on two CPUs"));
-        let typed = Typed { buffers: text("1000000GiB"), ..NULL };
+        let typed = TypedRequest { buffers: text("1000000GiB"), ..NULL };
         assert!(words(&typed).contains("memory"));
     }
 
@@ -230,10 +241,10 @@ mod tests {
         let Some(available) = crate::machine::available_memory_bytes() else { return };
         let tenth = format!("{}", available / 10);
         let mechanisms = text("pipe,bus-copy");
-        let plan = plan(&Typed { mechanisms, buffers: text(&tenth), ..NULL }).unwrap();
+        let plan = plan(&TypedRequest { mechanisms, buffers: text(&tenth), ..NULL }).unwrap();
         assert_eq!(plan.cases.len(), 1, "a pipe holds no message");
         let reason = plan.refused[0].to_string();
-        assert!(reason.ends_with("(bus-copy: 20 times that)"), "{reason}");
+        assert!(reason.ends_with("(bus-copy needs 20 times that)"), "{reason}");
     }
 
     #[test]
@@ -241,22 +252,32 @@ mod tests {
         let Some(available) = crate::machine::available_memory_bytes() else { return };
         // 64 buffers, plus the 4 messages that are always assumed or the 12 messages of a queue of memfds.
         let part = format!("{}", available / 72);
-        let handling = TypedHandling { buffers: text("rotate"), ..USUAL };
+        let handling = TypedMessageOptions { buffers: text("rotate"), ..USUAL };
         let options = options(&["memfd-ref.memfd=fresh"]);
         let (mechanisms, buffers) = (text("pipe,memfd-ref"), text(&part));
-        let plan = plan(&Typed { mechanisms, buffers, handling, options, ..NULL }).unwrap();
+        let plan =
+            plan(&TypedRequest { mechanisms, buffers, message_options: handling, options, ..NULL })
+                .unwrap();
         assert_eq!(plan.cases.len(), 1, "a pipe holds no message");
         let reason = plan.refused[0].to_string();
         assert!(reason.contains("--buffers rotate needs"), "{reason}");
     }
 
-    fn handled(workloads: &'static str, handling: TypedHandling<'static>) -> Typed<'static> {
-        Typed { mechanisms: text("pipe"), workloads: text(workloads), handling, ..NULL }
+    fn handled(
+        workloads: &'static str,
+        handling: TypedMessageOptions<'static>,
+    ) -> TypedRequest<'static> {
+        TypedRequest {
+            mechanisms: text("pipe"),
+            workloads: text(workloads),
+            message_options: handling,
+            ..NULL
+        }
     }
 
     #[test]
     fn what_is_done_with_messages_makes_a_matrix_and_stands_in_the_name_of_its_case() {
-        let handling = TypedHandling {
+        let handling = TypedMessageOptions {
             touch: text("none,both"),
             payload: text("compressible:2"),
             reply: text("echo,8"),
@@ -276,28 +297,28 @@ mod tests {
     fn mistakes_in_what_is_done_with_messages_are_named() {
         let usual = USUAL;
         let told = |handling| words(&handled("request-reply", handling));
-        let touch = told(TypedHandling { touch: text("boht"), ..usual });
+        let touch = told(TypedMessageOptions { touch: text("boht"), ..usual });
         assert_eq!(touch, "unknown value of --touch `boht`; did you mean `both`?");
-        let payload = told(TypedHandling { payload: text("compressible:0"), ..usual });
+        let payload = told(TypedMessageOptions { payload: text("compressible:0"), ..usual });
         assert!(payload.starts_with("--payload: compressible:R takes a factor"), "{payload}");
-        let reply = told(TypedHandling { reply: text("0"), ..usual });
+        let reply = told(TypedMessageOptions { reply: text("0"), ..usual });
         assert!(reply.starts_with("--reply takes echo or a size"), "{reply}");
-        let first = told(TypedHandling { first_touch: text("before-fork"), ..usual });
+        let first = told(TypedMessageOptions { first_touch: text("before-fork"), ..usual });
         assert!(first.contains("needs --total"), "{first}");
-        let stream = handled("stream", TypedHandling { reply: text("8"), ..usual });
-        assert_eq!(words(&stream), "--reply is for -w request-reply");
+        let stream = handled("stream", TypedMessageOptions { reply: text("8"), ..usual });
+        assert_eq!(words(&stream), "--reply requires -w request-reply");
     }
 
     #[test]
     fn a_reply_above_the_limit_is_refused_like_a_message() {
-        let handling = TypedHandling { reply: text("65508"), ..USUAL };
-        let typed = Typed { mechanisms: text("udp"), ..handled("request-reply", handling) };
+        let handling = TypedMessageOptions { reply: text("65508"), ..USUAL };
+        let typed = TypedRequest { mechanisms: text("udp"), ..handled("request-reply", handling) };
         assert!(words(&typed).contains("udp carries at most 65507"), "{}", words(&typed));
     }
 
     #[test]
     fn a_cpu_outside_the_cpuset_is_a_mistake() {
-        let typed = Typed { placements: text("same,0:7"), ..NULL };
+        let typed = TypedRequest { placements: text("same,0:7"), ..NULL };
         assert_eq!(words(&typed), "CPU 7 is outside the allowed CPUs (0-1)");
     }
 
@@ -309,41 +330,44 @@ mod tests {
     /// count it.
     #[test]
     fn a_product_of_short_lists_is_counted_before_it_is_made() {
-        let told = |typed: &Typed<'_>, cells: &str| {
+        let told = |typed: &TypedRequest<'_>, cells: &str| {
             let words = words(typed);
-            assert_eq!(words, format!("the matrix has {cells} cells; 100000 are the most"));
+            assert_eq!(words, format!("the matrix has {cells} cells; the maximum is 100000"));
         };
         let (sizes, many) = (text("1..4096:4096"), numbers(4_096));
-        let handling = TypedHandling {
+        let handling = TypedMessageOptions {
             touch: text("none,write,read,both"),
             payload: text("constant,random,compressible:2"),
             buffers: text("hot,rotate,cold"),
             first_touch: None,
             reply: text(&many),
         };
-        told(&Typed { workloads: text("request-reply"), handling, ..NULL }, "147456");
+        told(
+            &TypedRequest { workloads: text("request-reply"), message_options: handling, ..NULL },
+            "147456",
+        );
         let set = ["a", "b", "c", "d", "e", "f"].map(|name| format!("exec.{name}={many}"));
         let options = options(&set.each_ref().map(String::as_str));
-        let custom = Typed { mechanisms: text("exec:/bin/true"), options, ..NULL };
+        let custom = TypedRequest { mechanisms: text("exec:/bin/true"), options, ..NULL };
         told(&custom, &usize::MAX.to_string());
-        told(&Typed { buffers: sizes, kernel_buffers: text(&many), ..NULL }, "16777216");
+        told(&TypedRequest { buffers: sizes, kernel_buffers: text(&many), ..NULL }, "16777216");
         let places = (0..100).map(|cpu| format!("{cpu}:{cpu}")).collect::<Vec<_>>().join(",");
-        told(&Typed { buffers: sizes, placements: text(&places), ..NULL }, "409600");
+        told(&TypedRequest { buffers: sizes, placements: text(&places), ..NULL }, "409600");
     }
 
     #[test]
     fn matrices_of_a_study_are_counted_together() {
         let (buffers, kernel_buffers) = (text("1..4096:4096"), text("1,2,3,4,5,6,7,8"));
-        let typed = Typed { buffers, kernel_buffers, ..NULL };
-        let request = Request::parse(&typed, TouchCheck::Off).unwrap();
+        let typed = TypedRequest { buffers, kernel_buffers, ..NULL };
+        let request = Request::parse(&typed, PayloadCheck::Off).unwrap();
         let four = ["a", "b", "c", "d"].map(|name| (name.to_owned(), request.clone()));
         let told = Plan::resolve_all(&four, &two_cpus()).unwrap_err().to_string();
-        assert_eq!(told, "the matrix has 131072 cells; 100000 are the most");
+        assert_eq!(told, "the matrix has 131072 cells; the maximum is 100000");
     }
 
     #[test]
     fn an_absurd_matrix_is_refused_before_it_is_made() {
-        let typed = Typed {
+        let typed = TypedRequest {
             buffers: text("1..9999:4096"),
             kernel_buffers: text("1,2,3,4,5,6,7,8,9,10,11,12"),
             placements: text("same,split,free"),
@@ -360,7 +384,7 @@ mod tests {
             let places_text = ["same", "split", "free"][..places].join(",");
             let (modes_text, places_text) = (text(&modes_text), text(&places_text));
             let buffers = text(&buffers);
-            let typed = Typed { buffers, modes: modes_text, placements: places_text, ..NULL };
+            let typed = TypedRequest { buffers, modes: modes_text, placements: places_text, ..NULL };
             let cases = plan(&typed).unwrap().cases;
             let ids: BTreeSet<&String> = cases.iter().map(|case| &case.id).collect();
             prop_assert_eq!(cases.len(), usize::try_from(sizes).unwrap() * modes * places);

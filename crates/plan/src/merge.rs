@@ -7,7 +7,7 @@ use ipcperf_engine::mechanism::RequestedMechanism;
 use ipcperf_engine::placement::Topology;
 
 use super::cell::Naming;
-use super::{Case, Plan, Request, Unwatchable, matrix};
+use super::{Case, Plan, Request, WithoutInstruments, matrix};
 use crate::error::Error;
 
 impl Plan {
@@ -26,33 +26,36 @@ impl Plan {
         let parts = |naming| -> Result<Vec<(&str, Self)>, Error> {
             let mut parts = Vec::new();
             for (name, request) in requests {
-                let part = Self::part(request, naming, Unwatchable::LeftOut, topology)?;
+                let part =
+                    Self::resolve_part(request, naming, WithoutInstruments::LeftOut, topology)?;
                 parts.push((name.as_str(), part));
             }
             Ok(parts)
         };
-        let is_of_one_length = requests.windows(2).all(|two| two[0].1.total == two[1].1.total);
-        let usual = parts(Naming::Usual)?;
+        let has_one_total = requests.windows(2).all(|two| two[0].1.total == two[1].1.total);
+        let usual = parts(Naming::Short)?;
         let parts =
-            if is_of_one_length && are_told_apart(&usual) { usual } else { parts(Naming::InFull)? };
-        let joined =
-            parts.into_iter().map(|(name, part)| part.of_matrix(name)).reduce(Self::beside);
+            if has_one_total && has_unique_names(&usual) { usual } else { parts(Naming::Full)? };
+        let merged =
+            parts.into_iter().map(|(name, part)| part.with_matrix(name)).reduce(Self::merge);
         let nothing = || Error::usage("the study has no matrix: nothing is measured");
-        joined.ok_or_else(nothing)?.has_something_to_run()
+        merged.ok_or_else(nothing)?.require_cases()
     }
 
-    fn of_matrix(mut self, name: &str) -> Self {
+    fn with_matrix(mut self, name: &str) -> Self {
         for case in &mut self.cases {
             case.matrices = vec![name.to_owned()];
         }
-        for missing in self.unwatched.iter_mut().filter(|missing| missing.cells_left_out > 0) {
+        for missing in
+            self.unavailable_instruments.iter_mut().filter(|missing| missing.cells_left_out > 0)
+        {
             missing.matrices = vec![name.to_owned()];
         }
         self
     }
 
     /// Merges both plans; duplicates are kept once.
-    fn beside(mut self, other: Self) -> Self {
+    fn merge(mut self, other: Self) -> Self {
         let known: HashMap<String, usize> =
             self.cases.iter().enumerate().map(|(at, case)| (case.id.clone(), at)).collect();
         for case in other.cases {
@@ -68,10 +71,14 @@ impl Plan {
                 self.unavailable.push(absent);
             }
         }
-        for missing in other.unwatched {
-            match self.unwatched.iter_mut().find(|known| known.is_alike(&missing)) {
-                Some(known) => known.take_in(missing),
-                None => self.unwatched.push(missing),
+        for missing in other.unavailable_instruments {
+            match self
+                .unavailable_instruments
+                .iter_mut()
+                .find(|known| known.has_same_cause(&missing))
+            {
+                Some(known) => known.merge(missing),
+                None => self.unavailable_instruments.push(missing),
             }
         }
         self
@@ -79,11 +86,11 @@ impl Plan {
 }
 
 /// Whether cases with the same name are identical.
-fn are_told_apart(parts: &[(&str, Plan)]) -> bool {
+fn has_unique_names(parts: &[(&str, Plan)]) -> bool {
     let mut seen: HashMap<&str, &Case> = HashMap::new();
     let cases = parts.iter().flat_map(|(_, plan)| &plan.cases);
     cases.into_iter().all(|case| {
         let first = seen.entry(&case.id).or_insert(case);
-        first.spec == case.spec && first.watched == case.watched
+        first.spec == case.spec && first.instruments == case.instruments
     })
 }

@@ -1,10 +1,11 @@
 //! Parses message options. Each option may be a list, and every combination is a level of the matrix.
 
 use ipcperf_model::message_options::{
-    CONTENTS, Content, FirstTouch, Handling, RATIO, Reply, Reuse, Touch, WordError,
+    BufferReuse, CONTENTS, Content, FirstTouch, MessageOptionError, MessageOptions, RATIO, Reply,
+    Touch,
 };
 use ipcperf_model::size;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 
 use super::cell_count::check_count;
 use super::total::Total;
@@ -12,37 +13,45 @@ use crate::error::Error;
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
 use crate::spelling;
-use crate::typed::{TypedHandling, Words};
+use crate::typed::{TypedLevels, TypedMessageOptions};
 
 /// Message options, each parsed separately.
 #[derive(Debug)]
-pub(super) struct ParsedHandling {
+pub(super) struct ParsedMessageOptions {
     touches: Result<Vec<Touch>, FactorError>,
     contents: Result<Vec<Content>, FactorError>,
-    buffers: Result<Vec<Reuse>, FactorError>,
+    buffers: Result<Vec<BufferReuse>, FactorError>,
     first_touches: Result<Vec<FirstTouch>, FactorError>,
     /// `None` if no reply was given.
     replies: Result<Option<Vec<Reply>>, FactorError>,
 }
 
-impl TypedHandling<'_> {
-    pub(super) fn parse(&self) -> ParsedHandling {
-        ParsedHandling {
-            touches: named(Factor::Touch, self.touch, &Touch::ALL, Touch::name),
-            contents: spelling::levels(Factor::Payload, self.payload, content),
-            buffers: named(Factor::Buffers, self.buffers, &Reuse::ALL, Reuse::name),
-            first_touches: named(
+impl TypedMessageOptions<'_> {
+    pub(super) fn parse(&self) -> ParsedMessageOptions {
+        ParsedMessageOptions {
+            touches: parse_named(Factor::Touch, self.touch, &Touch::ALL, Touch::name),
+            contents: spelling::parse_levels(Factor::Payload, self.payload, parse_content),
+            buffers: parse_named(
+                Factor::Buffers,
+                self.buffers,
+                &BufferReuse::ALL,
+                BufferReuse::name,
+            ),
+            first_touches: parse_named(
                 Factor::FirstTouch,
                 self.first_touch,
                 &FirstTouch::ALL,
                 FirstTouch::name,
             ),
-            replies: self.reply.map(|text| spelling::list(Factor::Reply, text, reply)).transpose(),
+            replies: self
+                .reply
+                .map(|text| spelling::parse_list(Factor::Reply, text, parse_reply))
+                .transpose(),
         }
     }
 }
 
-impl ParsedHandling {
+impl ParsedMessageOptions {
     /// Returns the options that could not be parsed.
     pub(super) fn errors(&self) -> impl Iterator<Item = &FactorError> {
         let errors = [
@@ -56,9 +65,9 @@ impl ParsedHandling {
     }
 
     /// Checks that a reply was given only if one of `workloads` uses it.
-    pub(super) fn check_reply(&self, workloads: &[Kind]) -> Result<(), FactorError> {
-        if matches!(self.replies, Ok(Some(_))) && !workloads.contains(&Kind::RequestReply) {
-            let reason = Reason::IsFor(Factor::Workload, Kind::RequestReply.name());
+    pub(super) fn check_reply(&self, workloads: &[WorkloadKind]) -> Result<(), FactorError> {
+        if matches!(self.replies, Ok(Some(_))) && !workloads.contains(&WorkloadKind::RequestReply) {
+            let reason = Reason::IsFor(Factor::Workload, WorkloadKind::RequestReply.name());
             return Err(FactorError::new(Factor::Reply, "", reason));
         }
         Ok(())
@@ -80,68 +89,73 @@ impl ParsedHandling {
     ///
     /// # Errors
     /// Returns the first parse error, or a usage error if there are too many combinations.
-    pub(super) fn crossed(self) -> Result<Vec<Handling>, Error> {
+    pub(super) fn combine(self) -> Result<Vec<MessageOptions>, Error> {
         let (touches, contents) = (self.touches?, self.contents?);
         let (buffers, first) = (self.buffers?, self.first_touches?);
         let replies = self.replies?.unwrap_or_else(|| vec![Reply::default()]);
         // Counted before they are generated: five short lists can make billions.
         let levels = [touches.len(), contents.len(), buffers.len(), first.len(), replies.len()];
         check_count(levels.into_iter().fold(1, usize::saturating_mul))?;
-        let mut all = vec![Handling::default()];
-        all = crossed(&all, &touches, |usual, touch| Handling { touch, ..usual });
-        all = crossed(&all, &contents, |usual, content| Handling { content, ..usual });
-        all = crossed(&all, &buffers, |usual, buffers| Handling { buffers, ..usual });
-        all = crossed(&all, &first, |usual, first_touch| Handling { first_touch, ..usual });
-        Ok(crossed(&all, &replies, |usual, reply| Handling { reply, ..usual }))
+        let mut all = vec![MessageOptions::default()];
+        all = combine_with(&all, &touches, |usual, touch| MessageOptions { touch, ..usual });
+        all = combine_with(&all, &contents, |usual, content| MessageOptions { content, ..usual });
+        all = combine_with(&all, &buffers, |usual, buffers| MessageOptions { buffers, ..usual });
+        all = combine_with(&all, &first, |usual, first_touch| MessageOptions {
+            first_touch,
+            ..usual
+        });
+        Ok(combine_with(&all, &replies, |usual, reply| MessageOptions { reply, ..usual }))
     }
 }
 
 /// Returns `all` with the reply reset to its default for a `workload` that does not use it, without duplicates.
-pub(super) fn fitting(all: &[Handling], workload: Kind) -> Vec<Handling> {
-    let fits = |handling: &Handling| match workload {
-        Kind::RequestReply => *handling,
-        _ => Handling { reply: Reply::default(), ..*handling },
+pub(super) fn for_workload(all: &[MessageOptions], workload: WorkloadKind) -> Vec<MessageOptions> {
+    let fits = |handling: &MessageOptions| match workload {
+        WorkloadKind::RequestReply => *handling,
+        _ => MessageOptions { reply: Reply::default(), ..*handling },
     };
-    let mut fitting: Vec<Handling> = all.iter().map(fits).collect();
+    let mut fitting: Vec<MessageOptions> = all.iter().map(fits).collect();
     // Replies are crossed last, so options that differ only in the reply are neighbours.
     fitting.dedup();
     fitting
 }
 
-fn crossed<T: Copy>(
-    all: &[Handling],
+fn combine_with<T: Copy>(
+    all: &[MessageOptions],
     levels: &[T],
-    with: impl Fn(Handling, T) -> Handling,
-) -> Vec<Handling> {
+    with: impl Fn(MessageOptions, T) -> MessageOptions,
+) -> Vec<MessageOptions> {
     all.iter().flat_map(|usual| levels.iter().map(|&level| with(*usual, level))).collect()
 }
 
-fn named<T: Copy + PartialEq>(
+fn parse_named<T: Copy + PartialEq>(
     factor: Factor,
-    typed: Option<Words<'_>>,
+    typed: Option<TypedLevels<'_>>,
     all: &[T],
     name: impl Fn(T) -> &'static str,
 ) -> Result<Vec<T>, FactorError> {
     let names: Vec<&str> = all.iter().map(|&one| name(one)).collect();
-    spelling::levels(factor, typed, |word| {
+    spelling::parse_levels(factor, typed, |word| {
         let known = all.iter().copied().find(|&one| name(one) == word);
         known.ok_or_else(|| FactorError::unknown(factor, word, names.iter().copied()))
     })
 }
 
-fn content(word: &str) -> Result<Content, FactorError> {
+fn parse_content(word: &str) -> Result<Content, FactorError> {
     word.parse().map_err(|error| match error {
-        WordError::Ratio(ratio) => FactorError::new(Factor::Payload, &ratio, Reason::Rule(RATIO)),
+        MessageOptionError::Ratio(ratio) => {
+            FactorError::new(Factor::Payload, &ratio, Reason::Rule(RATIO))
+        }
         _ => FactorError::unknown(Factor::Payload, word, CONTENTS.into_iter()),
     })
 }
 
-fn reply(word: &str) -> Result<Reply, FactorError> {
+fn parse_reply(word: &str) -> Result<Reply, FactorError> {
     match word {
         "echo" => Ok(Reply::Echo),
         bytes => size::parse(bytes)
             .map(Reply::Bytes)
-            .map_err(|error| spelling::no_size(Factor::Reply, error)),
+            .map_err(|error| spelling::size_error(Factor::Reply, error)),
     }
 }
 
@@ -152,8 +166,8 @@ mod tests {
     /// Results omit options that have their defaults, so the defaults here must be the same.
     #[test]
     fn what_is_left_out_is_what_results_leave_out() {
-        let all = TypedHandling::default().parse().crossed().unwrap();
-        assert_eq!(all, [Handling::default()]);
-        assert_eq!(reply(Factor::Reply.default_text()).unwrap(), Reply::default());
+        let all = TypedMessageOptions::default().parse().combine().unwrap();
+        assert_eq!(all, [MessageOptions::default()]);
+        assert_eq!(parse_reply(Factor::Reply.default_text()).unwrap(), Reply::default());
     }
 }

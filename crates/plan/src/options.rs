@@ -12,7 +12,7 @@ use crate::CustomFiles;
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
 use crate::spelling;
-use crate::typed::{OptionSetting, Words};
+use crate::typed::{OptionSetting, TypedLevels};
 
 /// Values by mechanism and option.
 pub(super) type Options = BTreeMap<(String, String), Vec<String>>;
@@ -29,7 +29,7 @@ pub(super) fn parse_options(
     for setting in settings {
         let parsed = parse_setting(setting, mechanisms);
         if let Err(error) = parsed.and_then(|parsed| insert(&mut options, parsed)) {
-            errors.push(error.of_option(&setting.name()));
+            errors.push(error.with_option(&setting.name()));
         }
     }
     if errors.is_empty() { Ok(options) } else { Err(errors) }
@@ -52,15 +52,15 @@ fn parse_setting(
 ) -> Result<Vec<Setting>, FactorError> {
     let kind = CustomKind::ALL.into_iter().find(|kind| kind.word() == setting.mechanism);
     if let Some(kind) = kind {
-        return own_settings(kind, setting, mechanisms);
+        return custom_settings(kind, setting, mechanisms);
     }
     // A mechanism named here was requested before, and inspected then.
-    let named = spelling::mechanism(setting.mechanism, CustomFiles::Leave)?;
-    let Some(asked) = mechanisms.iter().find(|asked| asked.name() == named.name()) else {
+    let named = spelling::parse_mechanism(setting.mechanism, CustomFiles::Skip)?;
+    let Some(requested) = mechanisms.iter().find(|asked| asked.name() == named.name()) else {
         let reason = Reason::NotMeasured(named.name().to_owned());
         return Err(FactorError::new(Factor::MechanismOption, "", reason));
     };
-    let mechanism = &asked.mechanism();
+    let mechanism = &requested.mechanism();
     let spec = find_option(mechanism, setting.option)?;
     let values = parse_values(mechanism, spec, setting.values)?;
     Ok(vec![(mechanism.name.to_owned(), spec.name.to_owned(), values)])
@@ -68,7 +68,7 @@ fn parse_setting(
 
 /// Returns the settings of an option for all custom mechanisms of a kind. Only the mechanism itself knows whether
 /// it has the option, and what it means.
-fn own_settings(
+fn custom_settings(
     kind: CustomKind,
     setting: &OptionSetting<'_>,
     mechanisms: &[RequestedMechanism],
@@ -80,7 +80,11 @@ fn own_settings(
         return Err(wrong(&format!("{option}={odd}"), Reason::CustomOption(kind.word())));
     }
     let values =
-        spelling::list(Factor::MechanismOption, setting.values, |value| Ok(value.to_owned()))?;
+        spelling::parse_list(
+            Factor::MechanismOption,
+            setting.values,
+            |value| Ok(value.to_owned()),
+        )?;
     let of_kind = mechanisms.iter().filter(|asked| asked.custom_kind() == Some(kind));
     let names = of_kind.map(RequestedMechanism::name);
     let settings: Vec<Setting> =
@@ -103,7 +107,7 @@ pub fn option_names(name: &str) -> impl Iterator<Item = &'static str> + use<> {
 }
 
 /// Whether `option` of the mechanism `name` takes sizes. Options of custom mechanisms are passed on unparsed.
-pub fn takes_sizes(name: &str, option: &str) -> bool {
+pub fn has_sizes(name: &str, option: &str) -> bool {
     let spec = options_of(name).iter().find(|spec| spec.name == option);
     spec.is_some_and(|spec| matches!(spec.values, OptionValues::Bytes | OptionValues::BytesOr(_)))
 }
@@ -134,39 +138,42 @@ pub(super) fn find_option(
 pub(super) fn parse_values(
     mechanism: &Mechanism<'_>,
     spec: &OptionSpec,
-    values: Words<'_>,
+    values: TypedLevels<'_>,
 ) -> Result<Vec<String>, FactorError> {
     let list = |value: &dyn Fn(&str) -> Result<String, FactorError>| {
-        spelling::list(Factor::MechanismOption, values, value)
+        spelling::parse_list(Factor::MechanismOption, values, value)
     };
     let parsed = match &spec.values {
-        OptionValues::OneOf(known) => list(&|word| one_of(word, known)),
+        OptionValues::OneOf(known) => list(&|word| parse_one_of(word, known)),
         OptionValues::Choices(known) => {
-            let known: Vec<&str> = known.iter().map(|choice| choice.word).collect();
-            list(&|word| one_of(word, &known))
+            let known: Vec<&str> = known.iter().map(|choice| choice.value).collect();
+            list(&|word| parse_one_of(word, &known))
         }
-        OptionValues::Bytes => byte_sizes(values, &[spec.default]),
-        OptionValues::BytesOr(known) => byte_sizes(values, known),
+        OptionValues::Bytes => parse_byte_sizes(values, &[spec.default]),
+        OptionValues::BytesOr(known) => parse_byte_sizes(values, known),
         OptionValues::Number(range) => list(&|word| match word.parse::<u64>() {
             Ok(number) if range.contains(&number) => Ok(number.to_string()),
             Err(_) if word == spec.default => Ok(word.to_owned()),
-            _ => Err(takes(word, format!("a number of {} to {}", range.start(), range.end()))),
+            _ => Err(value_error(
+                word,
+                format!("a number from {} to {}", range.start(), range.end()),
+            )),
         }),
         OptionValues::Folder => list(&|word| {
             if word == spec.default || word.starts_with('/') {
                 return Ok(word.to_owned());
             }
-            Err(takes(word, "the whole path of a folder".to_owned()))
+            Err(value_error(word, "the absolute path of a folder".to_owned()))
         }),
     };
-    parsed.map_err(|error| error.of_option(&format!("{}.{}", mechanism.name, spec.name)))
+    parsed.map_err(|error| error.with_option(&format!("{}.{}", mechanism.name, spec.name)))
 }
 
-fn takes(word: &str, what: String) -> FactorError {
+fn value_error(word: &str, what: String) -> FactorError {
     FactorError::new(Factor::MechanismOption, word, Reason::Takes(what))
 }
 
-fn one_of(word: &str, known: &[&str]) -> Result<String, FactorError> {
+fn parse_one_of(word: &str, known: &[&str]) -> Result<String, FactorError> {
     if known.contains(&word) {
         return Ok(word.to_owned());
     }
@@ -174,7 +181,7 @@ fn one_of(word: &str, known: &[&str]) -> Result<String, FactorError> {
 }
 
 /// Parses sizes into plain bytes, and leaves `known` words unchanged.
-fn byte_sizes(values: Words<'_>, known: &[&str]) -> Result<Vec<String>, FactorError> {
+fn parse_byte_sizes(values: TypedLevels<'_>, known: &[&str]) -> Result<Vec<String>, FactorError> {
     let refused = |error| FactorError::new(Factor::MechanismOption, "", Reason::Size(error));
     let items = values.levels();
     size::check_count(&items).map_err(refused)?;
@@ -197,8 +204,8 @@ mod tests {
 
     #[test]
     fn sizes_are_told_from_numbers_by_what_the_option_takes() {
-        assert!(takes_sizes("pipe", "capacity"));
-        assert!(!takes_sizes("dgram-fds", "fds"));
-        assert!(!takes_sizes("exec", "capacity"), "only the program knows what it takes");
+        assert!(has_sizes("pipe", "capacity"));
+        assert!(!has_sizes("dgram-fds", "fds"));
+        assert!(!has_sizes("exec", "capacity"), "only the program knows what it takes");
     }
 }

@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use ipcperf_engine::mechanism::RequestedMechanism;
 use ipcperf_model::placement::Placement;
-use ipcperf_model::workload::Kind;
-use ipcperf_model::{KernelBuffer, Mode, TouchCheck, size};
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_model::{KernelBuffer, Mode, PayloadCheck, size};
 use ipcperf_observe::Instrument;
 
-use super::message_options::ParsedHandling;
+use super::instruments::{self, unknown_events, unused_events};
+use super::message_options::ParsedMessageOptions;
 use super::options::{Options, parse_options};
-use super::request::{Request, attempts, deadline, fresh_seed};
-use super::watchers::{self, unknown_events, unused_events};
-use super::{Enough, Events, Grouping, Total, Typed};
+use super::request::{Request, check_attempts, check_timeout, fresh_seed};
+use super::{Events, Grouping, StoppingRule, Total, TypedRequest};
 use crate::error::Error;
-use crate::factor::{ATTEMPTS, DEADLINE_S, Factor};
+use crate::factor::{ATTEMPTS, Factor, TIMEOUT_S};
 use crate::factor_error::FactorError;
 use crate::spelling;
 
@@ -24,18 +24,18 @@ pub struct ParsedRequest {
     mechanisms: Result<Vec<RequestedMechanism>, FactorError>,
     /// Empty if the mechanisms could not be parsed, because they determine the options.
     options: Result<Options, Vec<FactorError>>,
-    workloads: Result<Vec<Kind>, FactorError>,
+    workloads: Result<Vec<WorkloadKind>, FactorError>,
     buffers: Result<Vec<u64>, FactorError>,
     total: Result<Total, FactorError>,
     modes: Result<Vec<Mode>, FactorError>,
     placements: Result<Vec<Placement>, FactorError>,
     kernel_buffers: Result<Vec<KernelBuffer>, FactorError>,
-    handling: ParsedHandling,
+    message_options: ParsedMessageOptions,
     instruments: Result<Vec<&'static Instrument>, FactorError>,
     events: Result<Events, Vec<FactorError>>,
-    enough: Result<Enough, FactorError>,
+    stopping_rule: Result<StoppingRule, FactorError>,
     attempts: Result<u32, FactorError>,
-    deadline: Result<Duration, FactorError>,
+    timeout: Result<Duration, FactorError>,
     seed: u64,
 }
 
@@ -44,7 +44,7 @@ impl Request {
     ///
     /// # Errors
     /// Returns the first invalid factor, or a usage error if the message options make too many cells.
-    pub fn parse(typed: &Typed<'_>, check: TouchCheck) -> Result<Self, Error> {
+    pub fn parse(typed: &TypedRequest<'_>, check: PayloadCheck) -> Result<Self, Error> {
         ParsedRequest::parse(typed).into_request(check)
     }
 }
@@ -52,33 +52,41 @@ impl Request {
 impl ParsedRequest {
     /// Parses each factor separately.
     #[must_use]
-    pub fn parse(typed: &Typed<'_>) -> Self {
-        let mechanisms = spelling::mechanisms(typed.mechanisms, typed.custom_files);
+    pub fn parse(typed: &TypedRequest<'_>) -> Self {
+        let mechanisms = spelling::parse_mechanisms(typed.mechanisms, typed.custom_files);
         let known = mechanisms.as_ref().ok();
         Self {
             options: known.map_or(Ok(Options::new()), |known| parse_options(&typed.options, known)),
             mechanisms,
-            workloads: spelling::levels(Factor::Workload, typed.workloads, spelling::workload),
-            buffers: spelling::sizes(Factor::Buffer, typed.buffers),
-            total: total(typed),
-            modes: spelling::levels(Factor::Mode, typed.modes, spelling::mode),
-            placements: spelling::levels(Factor::Placement, typed.placements, spelling::placement),
-            kernel_buffers: spelling::levels(
+            workloads: spelling::parse_levels(
+                Factor::Workload,
+                typed.workloads,
+                spelling::parse_workload,
+            ),
+            buffers: spelling::parse_sizes(Factor::Buffer, typed.buffers),
+            total: parse_total(typed),
+            modes: spelling::parse_levels(Factor::Mode, typed.modes, spelling::parse_mode),
+            placements: spelling::parse_levels(
+                Factor::Placement,
+                typed.placements,
+                spelling::parse_placement,
+            ),
+            kernel_buffers: spelling::parse_levels(
                 Factor::KernelBuffer,
                 typed.kernel_buffers,
-                spelling::kernel_buffer,
+                spelling::parse_kernel_buffer,
             ),
-            handling: typed.handling.parse(),
-            instruments: watchers::parse(typed.instruments),
-            events: watchers::parse_events(typed.events),
-            enough: Enough::parse(
+            message_options: typed.message_options.parse(),
+            instruments: instruments::parse(typed.instruments),
+            events: instruments::parse_events(typed.events),
+            stopping_rule: StoppingRule::parse(
                 typed.repetitions,
                 typed.until_ci_percent,
-                typed.most_repetitions,
-                typed.most_s,
+                typed.max_repetitions,
+                typed.max_time_s,
             ),
-            attempts: attempts(typed.attempts.unwrap_or(ATTEMPTS.value)),
-            deadline: deadline(typed.deadline_s.unwrap_or_else(|| DEADLINE_S.value.into())),
+            attempts: check_attempts(typed.attempts.unwrap_or(ATTEMPTS.value)),
+            timeout: check_timeout(typed.timeout_s.unwrap_or_else(|| TIMEOUT_S.value.into())),
             seed: typed.seed.unwrap_or_else(fresh_seed),
         }
     }
@@ -95,21 +103,23 @@ impl ParsedRequest {
             self.placements.as_ref().err(),
             self.kernel_buffers.as_ref().err(),
             self.instruments.as_ref().err(),
-            self.enough.as_ref().err(),
+            self.stopping_rule.as_ref().err(),
             self.attempts.as_ref().err(),
-            self.deadline.as_ref().err(),
+            self.timeout.as_ref().err(),
         ];
         let lists = [self.options.as_ref().err(), self.events.as_ref().err()];
         let each = each.into_iter().flatten().chain(lists.into_iter().flatten().flatten());
-        each.chain(self.handling.errors()).cloned().chain(self.contradictions()).collect()
+        each.chain(self.message_options.errors()).cloned().chain(self.contradictions()).collect()
     }
 
     /// Returns the errors of contradicting factors. A rule is skipped if a factor that it reads has an error.
     fn contradictions(&self) -> Vec<FactorError> {
         let workloads = self.workloads.as_deref().ok();
-        let reply = workloads.and_then(|workloads| self.handling.check_reply(workloads).err());
+        let reply =
+            workloads.and_then(|workloads| self.message_options.check_reply(workloads).err());
         let total = self.total.as_ref().ok();
-        let first_touch = total.and_then(|total| self.handling.check_first_touch(*total).err());
+        let first_touch =
+            total.and_then(|total| self.message_options.check_first_touch(*total).err());
         let unused = match (&self.events, &self.instruments) {
             (Ok(events), Ok(instruments)) => unused_events(events, instruments),
             _ => Vec::new(),
@@ -127,7 +137,7 @@ impl ParsedRequest {
     ///
     /// # Errors
     /// Returns the first error, or a usage error if the message options make too many cells.
-    pub fn into_request(self, check: TouchCheck) -> Result<Request, Error> {
+    pub fn into_request(self, check: PayloadCheck) -> Result<Request, Error> {
         if let Some(error) = self.errors().into_iter().next() {
             return Err(error.into());
         }
@@ -141,23 +151,23 @@ impl ParsedRequest {
             placements: self.placements?,
             kernel_buffers: self.kernel_buffers?,
             check,
-            handlings: self.handling.crossed()?,
+            message_options: self.message_options.combine()?,
             instruments: self.instruments?,
             events: self.events.unwrap_or_default(),
             grouping: Grouping::Apart,
-            enough: self.enough?,
+            stopping_rule: self.stopping_rule?,
             attempts: self.attempts?,
             seed: self.seed,
-            deadline: self.deadline?,
+            timeout: self.timeout?,
         })
     }
 }
 
-fn total(typed: &Typed<'_>) -> Result<Total, FactorError> {
+fn parse_total(typed: &TypedRequest<'_>) -> Result<Total, FactorError> {
     let Some(words) = typed.total else {
         return Ok(typed.messages.map_or(Total::Calibrated, Total::Messages));
     };
     // A total is one size, not a list.
     let bytes = size::parse(&words.texts().join(","));
-    bytes.map(Total::Bytes).map_err(|error| spelling::no_size(Factor::Total, error))
+    bytes.map(Total::Bytes).map_err(|error| spelling::size_error(Factor::Total, error))
 }

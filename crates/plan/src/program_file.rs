@@ -13,17 +13,17 @@ use rustix::fs::{Mode, OFlags, open};
 use crate::children;
 
 /// Name (`argv[0]`) of the processes that the command starts from its own file.
-const OWN_NAME: &str = "ipcperf";
+const PROCESS_NAME: &str = "ipcperf";
 
 /// Open file for the lifetime of the command; `None` if `/proc` is not mounted.
 static FILE: OnceLock<Option<OwnedFd>> = OnceLock::new();
 
 /// Opens the executable file. `O_PATH` needs no read permission.
-pub fn hold() {
-    held();
+pub fn open_once() {
+    executable();
 }
 
-fn held() -> Option<&'static OwnedFd> {
+fn executable() -> Option<&'static OwnedFd> {
     let opened = || open("/proc/self/exe", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok();
     FILE.get_or_init(opened).as_ref()
 }
@@ -32,19 +32,19 @@ fn held() -> Option<&'static OwnedFd> {
 ///
 /// # Errors
 /// Returns an error if the executable file cannot be found because `/proc` is not mounted.
-pub fn again(part: &str) -> io::Result<Command> {
-    let path = match held() {
+pub fn restart_command(part: &str) -> io::Result<Command> {
+    let path = match executable() {
         Some(file) => PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
         None => std::env::current_exe()?,
     };
     let mut command = Command::new(path);
-    command.arg0(OWN_NAME).arg(part);
+    command.arg0(PROCESS_NAME).arg(part);
     children::mark(&mut command);
     Ok(command)
 }
 
 /// Sets the process name that `ps` shows. Otherwise the kernel derives it from the path, `/proc/self/fd/N`.
-pub fn take_name() {
+pub fn set_process_name() {
     // Only a seccomp filter refuses the call; then the name remains a number.
     let _ = rustix::thread::set_name(c"ipcperf");
 }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn this_program_is_started_again() {
-        let mut command = again("--list").unwrap();
+        let mut command = restart_command("--list").unwrap();
         let listed = command.output().unwrap();
         assert!(listed.status.success(), "{listed:?}");
         assert!(String::from_utf8_lossy(&listed.stdout).contains("this_program_is_started_again"));

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ipcperf_engine::mechanism::{RequestedMechanism, SURVEYED};
-use ipcperf_model::message_options::Handling;
+use ipcperf_model::message_options::MessageOptions;
 use ipcperf_model::placement::Placement;
-use ipcperf_model::workload::{self, Kind};
-use ipcperf_model::{KernelBuffer, Mode, TouchCheck};
+use ipcperf_model::workload::{self, WorkloadKind};
+use ipcperf_model::{KernelBuffer, Mode, PayloadCheck};
 use ipcperf_observe::Instrument;
 
 use super::options::Options;
-use super::stopping_rule::{at_least, must_be};
-use super::{Enough, Events, Grouping, Total};
+use super::stopping_rule::{check_at_least, range_error};
+use super::{Events, Grouping, StoppingRule, Total};
 use crate::error::Error;
-use crate::factor::{ATTEMPTS, DEADLINE_S, Factor};
+use crate::factor::{ATTEMPTS, Factor, TIMEOUT_S};
 use crate::factor_error::FactorError;
 
 /// Number of valid repetitions in the survey, chosen so that it ends within a minute.
@@ -22,7 +22,7 @@ const SURVEY_REPETITIONS: u32 = 7;
 /// Buffer sizes of the survey, bytes.
 const SURVEY_BUFFERS: [u64; 4] = [64, 4 << 10, 64 << 10, 1 << 20];
 /// Maximum deadline, s (one day): a longer one is a typing error.
-pub const LONGEST_DEADLINE_S: f64 = 86_400.0;
+pub const MAX_TIMEOUT_S: f64 = 86_400.0;
 
 /// Levels of each factor, and fixed settings. An option with several values is a factor.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub struct Request {
     /// Values by mechanism and option.
     pub options: Options,
     /// Traffic patterns.
-    pub workloads: Vec<Kind>,
+    pub workloads: Vec<WorkloadKind>,
     /// Message sizes, bytes.
     pub buffers: Vec<u64>,
     /// Amount of payload of each case.
@@ -44,9 +44,9 @@ pub struct Request {
     /// Capacities of the kernel buffer between the peers.
     pub kernel_buffers: Vec<KernelBuffer>,
     /// Whether messages are verified.
-    pub check: TouchCheck,
+    pub check: PayloadCheck,
     /// Every combination of message options.
-    pub handlings: Vec<Handling>,
+    pub message_options: Vec<MessageOptions>,
     /// Instruments.
     pub instruments: Vec<&'static Instrument>,
     /// Events of the instruments that offer a choice.
@@ -54,13 +54,13 @@ pub struct Request {
     /// Whether instruments share runs.
     pub grouping: Grouping,
     /// Rule for when a case has been repeated often enough.
-    pub enough: Enough,
+    pub stopping_rule: StoppingRule,
     /// Maximum number of attempts for each repetition, until a run is undisturbed.
     pub attempts: u32,
     /// Seed that shuffles the blocks.
     pub seed: u64,
     /// Time after which a run is ended.
-    pub deadline: Duration,
+    pub timeout: Duration,
 }
 
 impl Request {
@@ -68,8 +68,8 @@ impl Request {
     ///
     /// # Errors
     /// Returns a usage error if `repetitions` is 0.
-    pub fn repeat(&mut self, repetitions: u32) -> Result<(), Error> {
-        self.enough = Enough::parse(Some(repetitions), None, None, None)?;
+    pub fn set_repetitions(&mut self, repetitions: u32) -> Result<(), Error> {
+        self.stopping_rule = StoppingRule::parse(Some(repetitions), None, None, None)?;
         Ok(())
     }
 
@@ -89,15 +89,15 @@ impl Request {
             modes: vec![Mode::TwoProcesses],
             placements: vec![Placement::Same, Placement::Split],
             kernel_buffers: vec![KernelBuffer::Default],
-            check: TouchCheck::Off,
-            handlings: vec![Handling::default()],
+            check: PayloadCheck::Off,
+            message_options: vec![MessageOptions::default()],
             instruments: Vec::new(),
             events: Events::new(),
             grouping: Grouping::Apart,
-            enough: Enough::Repetitions(SURVEY_REPETITIONS),
+            stopping_rule: StoppingRule::Repetitions(SURVEY_REPETITIONS),
             attempts: ATTEMPTS.value,
             seed: fresh_seed(),
-            deadline: Duration::from_secs(DEADLINE_S.value.into()),
+            timeout: Duration::from_secs(TIMEOUT_S.value.into()),
         }
     }
 }
@@ -111,14 +111,14 @@ pub enum SurveyLength {
     Quick,
 }
 
-pub(super) fn attempts(number: u32) -> Result<u32, FactorError> {
-    at_least(1, number, Factor::Attempts)
+pub(super) fn check_attempts(number: u32) -> Result<u32, FactorError> {
+    check_at_least(1, number, Factor::Attempts)
 }
 
-pub(super) fn deadline(seconds: f64) -> Result<Duration, FactorError> {
-    if !(seconds > 0.0 && seconds <= LONGEST_DEADLINE_S) {
-        let what = format!("above 0 and at most {LONGEST_DEADLINE_S} s");
-        return Err(must_be(Factor::Deadline, &seconds, &what));
+pub(super) fn check_timeout(seconds: f64) -> Result<Duration, FactorError> {
+    if !(seconds > 0.0 && seconds <= MAX_TIMEOUT_S) {
+        let what = format!("above 0 and at most {MAX_TIMEOUT_S} s");
+        return Err(range_error(Factor::Timeout, &seconds, &what));
     }
     Ok(Duration::from_secs_f64(seconds))
 }

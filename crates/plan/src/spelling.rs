@@ -11,21 +11,21 @@ use crate::custom;
 use crate::error::Error;
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
-use crate::typed::Words;
+use crate::typed::TypedLevels;
 
 /// Parses the levels of `factor` in `words`; repeated values are dropped.
 ///
 /// # Errors
 /// Returns the first error of `level`, or an error if there are more levels than a factor may have.
-pub(super) fn list<T: PartialEq>(
+pub(super) fn parse_list<T: PartialEq>(
     factor: Factor,
-    words: Words<'_>,
+    words: TypedLevels<'_>,
     level: impl Fn(&str) -> Result<T, FactorError>,
 ) -> Result<Vec<T>, FactorError> {
     let levels = words.levels();
     let count = levels.len() as u64;
-    if count > size::MOST_VALUES {
-        return Err(FactorError::new(factor, "", Reason::TooMany(count, size::MOST_VALUES)));
+    if count > size::MAX_VALUES {
+        return Err(FactorError::new(factor, "", Reason::TooMany(count, size::MAX_VALUES)));
     }
     let mut values = Vec::new();
     for word in levels {
@@ -37,29 +37,32 @@ pub(super) fn list<T: PartialEq>(
     Ok(values)
 }
 
-/// Parses like [`list`], or returns the default of `factor` if nothing was given.
-pub(super) fn levels<T: PartialEq>(
+/// Parses like [`parse_list`], or returns the default of `factor` if nothing was given.
+pub(super) fn parse_levels<T: PartialEq>(
     factor: Factor,
-    words: Option<Words<'_>>,
+    words: Option<TypedLevels<'_>>,
     level: impl Fn(&str) -> Result<T, FactorError>,
 ) -> Result<Vec<T>, FactorError> {
-    list(factor, words.unwrap_or(Words::Text(factor.default_text())), level)
+    parse_list(factor, words.unwrap_or(TypedLevels::Text(factor.default_text())), level)
 }
 
 /// Parses the sizes of `factor` and expands ranges; returns its default if nothing was given.
-pub(super) fn sizes(factor: Factor, words: Option<Words<'_>>) -> Result<Vec<u64>, FactorError> {
-    let words = words.unwrap_or(Words::Text(factor.default_text()));
-    size::parse_items(&words.levels()).map_err(|error| no_size(factor, error))
+pub(super) fn parse_sizes(
+    factor: Factor,
+    words: Option<TypedLevels<'_>>,
+) -> Result<Vec<u64>, FactorError> {
+    let words = words.unwrap_or(TypedLevels::Text(factor.default_text()));
+    size::parse_items(&words.levels()).map_err(|error| size_error(factor, error))
 }
 
 /// Builds the error for an invalid size of `factor`.
-pub(super) fn no_size(factor: Factor, error: size::SizeError) -> FactorError {
+pub(super) fn size_error(factor: Factor, error: size::SizeError) -> FactorError {
     FactorError::new(factor, "", Reason::Size(error))
 }
 
 /// Parses the mechanisms in `words`; `all` stands for all of them.
-pub(super) fn mechanisms(
-    words: Option<Words<'_>>,
+pub(super) fn parse_mechanisms(
+    words: Option<TypedLevels<'_>>,
     files: CustomFiles,
 ) -> Result<Vec<RequestedMechanism>, FactorError> {
     let missing = || FactorError::new(Factor::Mechanism, "", Reason::Missing);
@@ -67,22 +70,26 @@ pub(super) fn mechanisms(
     if words.levels() == ["all"] {
         return Ok(MECHANISMS.iter().copied().map(Into::into).collect());
     }
-    let named = list(Factor::Mechanism, words, |word| mechanism(word, files).map(Named))?;
-    Ok(named.into_iter().map(|Named(mechanism)| mechanism).collect())
+    let named =
+        parse_list(Factor::Mechanism, words, |word| parse_mechanism(word, files).map(ByName))?;
+    Ok(named.into_iter().map(|ByName(mechanism)| mechanism).collect())
 }
 
 /// Mechanism that compares by name only.
-struct Named(RequestedMechanism);
+struct ByName(RequestedMechanism);
 
-impl PartialEq for Named {
+impl PartialEq for ByName {
     fn eq(&self, other: &Self) -> bool {
         self.0.name() == other.0.name()
     }
 }
 
 /// Returns the mechanism called `word`.
-pub(super) fn mechanism(word: &str, files: CustomFiles) -> Result<RequestedMechanism, FactorError> {
-    if let Some(planned) = custom::planned(word, files)? {
+pub(super) fn parse_mechanism(
+    word: &str,
+    files: CustomFiles,
+) -> Result<RequestedMechanism, FactorError> {
+    if let Some(planned) = custom::resolve(word, files)? {
         return Ok(planned.into());
     }
     let found = MECHANISMS.iter().copied().find(|known| known.name == word);
@@ -95,21 +102,21 @@ pub fn mechanism_names() -> impl Iterator<Item = &'static str> + Clone {
     MECHANISMS.iter().map(|known| known.name)
 }
 
-pub(super) fn workload(word: &str) -> Result<workload::Kind, FactorError> {
+pub(super) fn parse_workload(word: &str) -> Result<workload::WorkloadKind, FactorError> {
     let known = WORKLOADS.iter().find(|facts| facts.name == word).map(|facts| facts.kind);
     let names = WORKLOADS.iter().map(|facts| facts.name);
     known.ok_or_else(|| FactorError::unknown(Factor::Workload, word, names))
 }
 
-pub(super) fn mode(word: &str) -> Result<Mode, FactorError> {
+pub(super) fn parse_mode(word: &str) -> Result<Mode, FactorError> {
     let known = Mode::ALL.into_iter().find(|mode| mode.name() == word);
     let names = Mode::ALL.into_iter().map(Mode::name);
     known.ok_or_else(|| FactorError::unknown(Factor::Mode, word, names))
 }
 
-pub(super) fn placement(word: &str) -> Result<Placement, FactorError> {
+pub(super) fn parse_placement(word: &str) -> Result<Placement, FactorError> {
     word.parse().map_err(|_| {
-        let mut known: Vec<&str> = placement::WORDS.iter().map(|(word, _)| *word).collect();
+        let mut known: Vec<&str> = placement::NAMES.iter().map(|(word, _)| *word).collect();
         // It is not a word, so it must not be suggested as the nearest.
         if nearest(word, known.iter().copied()).is_none() {
             known.push("a pair of CPUs such as 0:1");
@@ -118,18 +125,22 @@ pub(super) fn placement(word: &str) -> Result<Placement, FactorError> {
     })
 }
 
-pub(super) fn kernel_buffer(word: &str) -> Result<KernelBuffer, FactorError> {
+pub(super) fn parse_kernel_buffer(word: &str) -> Result<KernelBuffer, FactorError> {
     match word {
         "default" => Ok(KernelBuffer::Default),
         "match" => Ok(KernelBuffer::Match),
         bytes => size::parse(bytes)
             .map(KernelBuffer::Bytes)
-            .map_err(|error| no_size(Factor::KernelBuffer, error)),
+            .map_err(|error| size_error(Factor::KernelBuffer, error)),
     }
 }
 
 /// Builds the error for an unknown `word`, where `what` is its kind, with the nearest of the `known` words.
-pub fn unknown<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
+pub fn unknown_word_error<'a>(
+    what: &str,
+    word: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Error {
     Error::usage(unknown_word(what, word, known))
 }
 
@@ -139,11 +150,12 @@ mod tests {
 
     #[test]
     fn a_near_miss_gets_a_suggestion_and_a_far_one_the_list() {
-        let near = mechanism("unix-steam", CustomFiles::Ask).unwrap_err().to_string();
+        let near = parse_mechanism("unix-steam", CustomFiles::Inspect).unwrap_err().to_string();
         assert_eq!(near, "unknown mechanism `unix-steam`; did you mean `unix-stream`?");
-        let short = unknown("export format", "cvs", ["csv", "json"].into_iter()).to_string();
+        let short =
+            unknown_word_error("export format", "cvs", ["csv", "json"].into_iter()).to_string();
         assert_eq!(short, "unknown export format `cvs`; did you mean `csv`?");
-        let far = workload("zzz").unwrap_err().to_string();
+        let far = parse_workload("zzz").unwrap_err().to_string();
         assert_eq!(far, "unknown workload `zzz`; known are stream, round-trip, request-reply");
     }
 
@@ -151,19 +163,22 @@ mod tests {
     #[test]
     fn what_is_too_long_is_refused_before_it_is_compared() {
         let numbers: Vec<String> = (1..1_000_000).map(|number| number.to_string()).collect();
-        let told = list(Factor::KernelBuffer, Words::Items(&numbers), kernel_buffer);
-        let words = "--kernel-buffer: a list of 999999 values; 4096 are the most";
-        assert_eq!(told.unwrap_err().to_string(), words);
-        let told = mechanism(&"pipe".repeat(1_000_000), CustomFiles::Ask).unwrap_err().to_string();
-        assert!(told.starts_with("unknown mechanism `pipepipe"), "{told}");
-        assert!(told.len() < 2_000 && told.contains("...`; known are"), "{told}");
+        let printed =
+            parse_list(Factor::KernelBuffer, TypedLevels::Items(&numbers), parse_kernel_buffer);
+        let words = "--kernel-buffer: 999999 values; the maximum is 4096";
+        assert_eq!(printed.unwrap_err().to_string(), words);
+        let printed = parse_mechanism(&"pipe".repeat(1_000_000), CustomFiles::Inspect)
+            .unwrap_err()
+            .to_string();
+        assert!(printed.starts_with("unknown mechanism `pipepipe"), "{printed}");
+        assert!(printed.len() < 2_000 && printed.contains("...`; known are"), "{printed}");
     }
 
     #[test]
     fn all_is_every_mechanism_and_repeats_count_once() {
-        let count = |words| mechanisms(Some(words), CustomFiles::Ask).unwrap().len();
-        assert_eq!(count(Words::Text(" all")), MECHANISMS.len());
-        assert_eq!(count(Words::Text("pipe,tcp,pipe")), 2);
-        assert_eq!(count(Words::Items(&["pipe".to_owned(), "tcp, pipe".to_owned()])), 2);
+        let count = |words| parse_mechanisms(Some(words), CustomFiles::Inspect).unwrap().len();
+        assert_eq!(count(TypedLevels::Text(" all")), MECHANISMS.len());
+        assert_eq!(count(TypedLevels::Text("pipe,tcp,pipe")), 2);
+        assert_eq!(count(TypedLevels::Items(&["pipe".to_owned(), "tcp, pipe".to_owned()])), 2);
     }
 }

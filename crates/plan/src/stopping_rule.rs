@@ -3,17 +3,17 @@
 
 use ipcperf_model::{Looks, Precision};
 
-use crate::factor::{Factor, MOST_REPETITIONS, MOST_SECONDS, REPETITIONS};
+use crate::factor::{Factor, MAX_REPETITIONS, MAX_TIME_S, REPETITIONS};
 use crate::factor_error::{FactorError, Reason};
 
 /// With `--until-ci`: number of valid repetitions before the interval is first checked.
-const LEAST: u32 = 10;
+const MIN_REPETITIONS: u32 = 10;
 /// Maximum time limit, s (one week): a longer one is a typing error.
-pub const LONGEST_MOST_S: f64 = 604_800.0;
+pub const MAX_TIME_LIMIT_S: f64 = 604_800.0;
 
 /// Rule for when a case has been repeated often enough.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Enough {
+pub enum StoppingRule {
     /// After this many valid repetitions, not counting the first one, which is excluded.
     Repetitions(u32),
     /// When the interval of the median is narrow enough relative to the median, or a limit is reached.
@@ -22,7 +22,7 @@ pub enum Enough {
     UntilDecided(Looks),
 }
 
-impl Enough {
+impl StoppingRule {
     /// Builds the rule from `--repetitions`, or from `--until-ci` with its limits.
     ///
     /// # Errors
@@ -31,63 +31,63 @@ impl Enough {
     pub fn parse(
         repetitions: Option<u32>,
         until_ci_percent: Option<f64>,
-        most_repetitions: Option<u32>,
+        max_repetitions: Option<u32>,
         most_s: Option<f64>,
     ) -> Result<Self, FactorError> {
         let Some(percent) = until_ci_percent else {
             let repetitions = repetitions.unwrap_or(REPETITIONS.value);
-            return at_least(1, repetitions, Factor::Repetitions).map(Self::Repetitions);
+            return check_at_least(1, repetitions, Factor::Repetitions).map(Self::Repetitions);
         };
         if !(percent > 0.0 && percent < 100.0) {
-            return Err(must_be(Factor::UntilCi, &percent, "above 0 and below 100 per cent"));
+            return Err(range_error(Factor::UntilCi, &percent, "above 0 and below 100 %"));
         }
-        let most = most_repetitions.unwrap_or(MOST_REPETITIONS.value);
+        let max = max_repetitions.unwrap_or(MAX_REPETITIONS.value);
         Ok(Self::UntilCi(Precision {
             half_width: percent / 100.0,
-            least_repetitions: LEAST,
-            most_repetitions: at_least(LEAST, most, Factor::MostRepetitions)?,
-            most_s: seconds(most_s.unwrap_or_else(|| f64::from(MOST_SECONDS.value)))?,
+            min_repetitions: MIN_REPETITIONS,
+            max_repetitions: check_at_least(MIN_REPETITIONS, max, Factor::MaxRepetitions)?,
+            max_time_s: check_time_limit(most_s.unwrap_or_else(|| f64::from(MAX_TIME_S.value)))?,
         }))
     }
 
     /// Number of repetitions that every case gets, whatever they show.
-    pub fn least_repetitions(&self) -> u32 {
+    pub fn min_repetitions(&self) -> u32 {
         match self {
             Self::Repetitions(repetitions) => *repetitions,
-            Self::UntilCi(precision) => precision.least_repetitions,
+            Self::UntilCi(precision) => precision.min_repetitions,
             Self::UntilDecided(looks) => looks.first(),
         }
     }
 
     /// Maximum number of repetitions of a case.
-    pub fn most_repetitions(&self) -> u32 {
+    pub fn max_repetitions(&self) -> u32 {
         match self {
             Self::Repetitions(repetitions) => *repetitions,
-            Self::UntilCi(precision) => precision.most_repetitions,
+            Self::UntilCi(precision) => precision.max_repetitions,
             Self::UntilDecided(looks) => looks.last(),
         }
     }
 }
 
 /// Builds the error for a number that must be `what`.
-pub(super) fn must_be(factor: Factor, number: &impl ToString, what: &str) -> FactorError {
+pub(super) fn range_error(factor: Factor, number: &impl ToString, what: &str) -> FactorError {
     FactorError::new(factor, &number.to_string(), Reason::MustBe(what.to_owned()))
 }
 
 /// Returns `number` if it is at least `least`.
-pub(super) fn at_least(least: u32, number: u32, factor: Factor) -> Result<u32, FactorError> {
+pub(super) fn check_at_least(least: u32, number: u32, factor: Factor) -> Result<u32, FactorError> {
     if number < least {
-        return Err(must_be(factor, &number, &format!("at least {least}")));
+        return Err(range_error(factor, &number, &format!("at least {least}")));
     }
     Ok(number)
 }
 
-fn seconds(number: f64) -> Result<f64, FactorError> {
-    if number > 0.0 && number <= LONGEST_MOST_S {
+fn check_time_limit(number: f64) -> Result<f64, FactorError> {
+    if number > 0.0 && number <= MAX_TIME_LIMIT_S {
         return Ok(number);
     }
-    let what = format!("above 0 and at most {LONGEST_MOST_S}");
-    Err(must_be(Factor::MostSeconds, &number, &what))
+    let what = format!("above 0 and at most {MAX_TIME_LIMIT_S}");
+    Err(range_error(Factor::MaxTime, &number, &what))
 }
 
 #[cfg(test)]
@@ -96,19 +96,26 @@ mod tests {
 
     #[test]
     fn ten_repetitions_unless_told_otherwise() {
-        assert_eq!(Enough::parse(None, None, None, None).unwrap(), Enough::Repetitions(10));
-        assert_eq!(Enough::parse(Some(3), None, None, None).unwrap(), Enough::Repetitions(3));
-        assert!(Enough::parse(Some(0), None, None, None).is_err());
+        assert_eq!(
+            StoppingRule::parse(None, None, None, None).unwrap(),
+            StoppingRule::Repetitions(10)
+        );
+        assert_eq!(
+            StoppingRule::parse(Some(3), None, None, None).unwrap(),
+            StoppingRule::Repetitions(3)
+        );
+        assert!(StoppingRule::parse(Some(0), None, None, None).is_err());
     }
 
     #[test]
     fn an_interval_has_caps_and_a_floor() {
-        let Enough::UntilCi(precision) = Enough::parse(None, Some(2.0), Some(20), None).unwrap()
+        let StoppingRule::UntilCi(precision) =
+            StoppingRule::parse(None, Some(2.0), Some(20), None).unwrap()
         else {
             panic!("a precision");
         };
         assert!((precision.half_width - 0.02).abs() < 1e-12);
-        assert_eq!((precision.least_repetitions, precision.most_repetitions), (10, 20));
+        assert_eq!((precision.min_repetitions, precision.max_repetitions), (10, 20));
         for (percent, most, most_s) in [
             (0.0, None, None),
             (f64::NAN, None, None),
@@ -117,13 +124,14 @@ mod tests {
             (2.0, None, Some(0.0)),
             (2.0, None, Some(f64::INFINITY)),
         ] {
-            assert!(Enough::parse(None, Some(percent), most, most_s).is_err());
+            assert!(StoppingRule::parse(None, Some(percent), most, most_s).is_err());
         }
     }
 
     #[test]
     fn two_per_cent_is_half_the_interval() {
-        let Ok(Enough::UntilCi(precision)) = Enough::parse(None, Some(2.0), None, None) else {
+        let Ok(StoppingRule::UntilCi(precision)) = StoppingRule::parse(None, Some(2.0), None, None)
+        else {
             panic!("a precision");
         };
         assert!(precision.is_met(100.0, 98.5, 102.4));

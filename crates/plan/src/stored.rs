@@ -12,10 +12,10 @@ use ipcperf_model::placement::Placement;
 use ipcperf_model::{Mode, RunSpec, WarmUp, size};
 
 use super::custom::whole_name;
+use super::instruments::check_events;
 use super::options::{find_option, is_custom_option, parse_values};
-use super::request::{attempts, deadline};
-use super::watchers::check_events;
-use super::{Case, CustomFiles, Enough, Plan, Words, cell};
+use super::request::{check_attempts, check_timeout};
+use super::{Case, CustomFiles, Plan, StoppingRule, TypedLevels, cell};
 use crate::error::Error;
 use crate::spelling;
 
@@ -29,20 +29,23 @@ impl Plan {
         crate::cell_count::check_count(self.cases.len())?;
         let mut seen = HashSet::new();
         for case in &self.cases {
-            let (stored, made) = (&case.id, case.made_id());
+            let (stored, made) = (&case.id, case.build_id());
             if *stored != made {
-                return Err(changed(&format!(
-                    "the case `{stored}` is `{made}` by its specification"
+                return Err(changed_error(&format!(
+                    "the case `{stored}` has the specification of `{made}`"
                 )));
             }
             if !seen.insert(stored) {
-                return Err(changed(&format!("there are two cases `{stored}`")));
+                return Err(changed_error(&format!("there are two cases `{stored}`")));
             }
         }
         for case in &self.cases {
-            let twin_of = case.watched.twin_of.as_deref();
-            if let Some(of) = twin_of.filter(|of| *of != case.watched_id()) {
-                return Err(changed(&format!("the case `{}` is no twin of `{of}`", case.id)));
+            let twin_of = case.instruments.twin_of.as_deref();
+            if let Some(of) = twin_of.filter(|of| *of != case.instrumented_id()) {
+                return Err(changed_error(&format!(
+                    "the case `{}` is not the uninstrumented twin of `{of}`",
+                    case.id
+                )));
             }
         }
         Ok(())
@@ -60,47 +63,52 @@ impl Plan {
     /// # Errors
     /// Returns a usage error with the first invalid case and the reason.
     pub fn check_stored(&self) -> Result<(), Error> {
-        attempts(self.attempts)?;
-        deadline(self.deadline.as_secs_f64())?;
-        self.enough.check()?;
-        let mut asked = Asked::new();
+        check_attempts(self.attempts)?;
+        check_timeout(self.timeout.as_secs_f64())?;
+        self.stopping_rule.check()?;
+        let mut requested = RequestedMechanisms::new();
         for case in &self.cases {
-            check(case, &mut asked)
+            check_case(case, &mut requested)
                 .map_err(|error| Error::usage(format!("case `{}`: {error}", case.id)))?;
         }
         Ok(())
     }
 }
 
-fn changed(what: &str) -> Error {
-    Error::usage(format!("{what}: the file was changed; measure anew"))
+fn changed_error(what: &str) -> Error {
+    Error::usage(format!("{what}: the file was modified; start a new measurement"))
 }
 
 /// Mechanisms of a plan by name: the file of a custom one is inspected once, however many cases use it.
-type Asked = BTreeMap<String, RequestedMechanism>;
+type RequestedMechanisms = BTreeMap<String, RequestedMechanism>;
 
-fn mechanism<'a>(name: &str, asked: &'a mut Asked) -> Result<Mechanism<'a>, Error> {
-    let requested = match asked.entry(name.to_owned()) {
+fn find_requested<'a>(
+    name: &str,
+    requested: &'a mut RequestedMechanisms,
+) -> Result<Mechanism<'a>, Error> {
+    let requested = match requested.entry(name.to_owned()) {
         Entry::Occupied(known) => known.into_mut(),
-        Entry::Vacant(new) => new.insert(spelling::mechanism(name, CustomFiles::Ask)?),
+        Entry::Vacant(new) => new.insert(spelling::parse_mechanism(name, CustomFiles::Inspect)?),
     };
     Ok(requested.mechanism())
 }
 
-fn check(case: &Case, asked: &mut Asked) -> Result<(), Error> {
+fn check_case(case: &Case, requested: &mut RequestedMechanisms) -> Result<(), Error> {
     let spec = &case.spec;
-    let mechanism = &mechanism(spec.mechanism.as_str(), asked)?;
+    let mechanism = &find_requested(spec.mechanism.as_str(), requested)?;
     if mechanism.name != spec.mechanism.as_str() {
-        return Err(Error::usage(format!("`{}` is no whole path", spec.mechanism)));
+        return Err(Error::usage(format!("`{}` is not an absolute path", spec.mechanism)));
     }
     check_options(mechanism, spec)?;
     check_amounts(case)?;
     check_cpus(case.placement, spec)?;
     check_instruments(case)?;
     let run_by_run = spec.warm_up == WarmUp::None && spec.repeats.is_none();
-    let (gate, objects) = (case.watched.gate(), case.watched.objects());
+    let (gate, objects) = (case.instruments.gate(), case.instruments.objects());
     if !run_by_run || spec.gate != gate || spec.objects != objects {
-        return Err(Error::usage("a plan does not say how its runs warm up, repeat or wait"));
+        return Err(Error::usage(
+            "warm-up, repeats, gate and kernel objects of a run must have their defaults",
+        ));
     }
     cell::refusal(mechanism, spec).map_or(Ok(()), |reason| Err(Error::usage(reason)))
 }
@@ -112,10 +120,10 @@ fn check_options(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Result<(), Error>
             continue;
         }
         let known = find_option(mechanism, name)?;
-        let values = parse_values(mechanism, known, Words::Text(value))?;
+        let values = parse_values(mechanism, known, TypedLevels::Text(value))?;
         if values.len() != 1 || values[0] != *value {
             let full = format!("{}.{name}", mechanism.name);
-            return Err(Error::usage(format!("{full} has no value `{value}`")));
+            return Err(Error::usage(format!("{full} does not accept `{value}`")));
         }
     }
     Ok(())
@@ -128,10 +136,10 @@ fn check_amounts(case: &Case) -> Result<(), Error> {
         |bytes: u64| size::parse(&bytes.to_string()).map_err(|e| Error::usage(e.to_string()));
     size(spec.buffer_bytes)?;
     spec.total_bytes.map_or(Ok(0), size)?;
-    if spelling::kernel_buffer(&spec.kernel_buffer.to_string())? != spec.kernel_buffer {
-        return Err(Error::usage(format!("kernel buffer {}", spec.kernel_buffer)));
+    if spelling::parse_kernel_buffer(&spec.kernel_buffer.to_string())? != spec.kernel_buffer {
+        return Err(Error::usage(format!("invalid kernel buffer {}", spec.kernel_buffer)));
     }
-    let first = spec.handling.first_touch;
+    let first = spec.message_options.first_touch;
     if first != FirstTouch::AfterFork && spec.total_bytes.is_none() {
         return Err(Error::usage(format!("--first-touch {} needs --total", first.name())));
     }
@@ -141,7 +149,7 @@ fn check_amounts(case: &Case) -> Result<(), Error> {
     });
     match (moved, spec.total_bytes) {
         (Some(said), total) if total != Some(said) => {
-            Err(Error::usage(format!("it moves another amount than its name says, {said} bytes")))
+            Err(Error::usage(format!("its total differs from that in its name, {said} bytes")))
         }
         _ => Ok(()),
     }
@@ -160,34 +168,36 @@ fn check_cpus(placement: Placement, spec: &RunSpec) -> Result<(), Error> {
     if fits {
         return Ok(());
     }
-    Err(Error::usage(format!("{:?} are no CPUs of placement {placement}", spec.cpus)))
+    Err(Error::usage(format!("CPUs {:?} do not fit placement {placement}", spec.cpus)))
 }
 
 fn check_instruments(case: &Case) -> Result<(), Error> {
-    let (watched, named) = (&case.watched, &case.name.instruments);
-    for instrument in &watched.by {
+    let (watched, named) = (&case.instruments, &case.name.instruments);
+    for instrument in &watched.names {
         check_events(&watched.events, instrument)?;
     }
-    let is_there = |name: &str| watched.by.contains(&name);
-    let disturbing = watched.disturbing().map(|instrument| instrument.facts.name);
-    let told: BTreeSet<&str> = named.iter().map(|one| one.instrument.as_str()).collect();
-    let is_told = match watched.twin_of {
+    let is_there = |name: &str| watched.names.contains(&name);
+    let disturbing = watched.intrusive().map(|instrument| instrument.facts.name);
+    let named_instruments: BTreeSet<&str> =
+        named.iter().map(|one| one.instrument.as_str()).collect();
+    let is_consistent = match watched.twin_of {
         Some(_) => disturbing.count() == 0,
         None => {
-            disturbing.collect::<BTreeSet<_>>() == told && told.iter().all(|name| is_there(name))
+            disturbing.collect::<BTreeSet<_>>() == named_instruments
+                && named_instruments.iter().all(|name| is_there(name))
         }
     };
-    if is_told {
+    if is_consistent {
         return Ok(());
     }
-    Err(Error::usage("it is watched by other instruments than its name says"))
+    Err(Error::usage("its instruments differ from those in its name"))
 }
 
-impl Enough {
+impl StoppingRule {
     /// Checks that the rule could have been requested.
     ///
     /// # Errors
-    /// Returns a usage error like [`Enough::parse`].
+    /// Returns a usage error like [`StoppingRule::parse`].
     fn check(&self) -> Result<(), Error> {
         match self {
             Self::UntilDecided(looks) => looks.check().map_err(Error::usage),
@@ -197,12 +207,12 @@ impl Enough {
             }
             Self::UntilCi(precision) => {
                 let percent = Some(precision.half_width * 100.0);
-                let (most, most_s) = (Some(precision.most_repetitions), Some(precision.most_s));
-                let asked = Self::parse(None, percent, most, most_s)?;
-                if asked.least_repetitions() == precision.least_repetitions {
+                let (most, most_s) = (Some(precision.max_repetitions), Some(precision.max_time_s));
+                let requested = Self::parse(None, percent, most, most_s)?;
+                if requested.min_repetitions() == precision.min_repetitions {
                     return Ok(());
                 }
-                Err(Error::usage("until_ci has another number of least repetitions"))
+                Err(Error::usage("until_ci has a wrong minimum number of repetitions"))
             }
         }
     }

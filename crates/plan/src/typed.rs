@@ -6,14 +6,14 @@ use crate::factor_error::{FactorError, Reason};
 
 /// Levels of a factor in the words of the user. Each text may itself be a comma-separated list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Words<'a> {
+pub enum TypedLevels<'a> {
     /// Value of a flag.
     Text(&'a str),
     /// Items of a list in a study file.
     Items(&'a [String]),
 }
 
-impl<'a> Words<'a> {
+impl<'a> TypedLevels<'a> {
     /// Returns the unparsed texts.
     pub(crate) fn texts(self) -> Vec<&'a str> {
         match self {
@@ -36,7 +36,7 @@ pub struct OptionSetting<'a> {
     /// Name of the option.
     pub option: &'a str,
     /// Values of the option.
-    pub values: Words<'a>,
+    pub values: TypedLevels<'a>,
 }
 
 impl<'a> OptionSetting<'a> {
@@ -51,7 +51,7 @@ impl<'a> OptionSetting<'a> {
         };
         let (name, values) = text.split_once('=').ok_or_else(shape)?;
         let (mechanism, option) = name.trim().split_once('.').ok_or_else(shape)?;
-        Ok(Self { mechanism, option, values: Words::Text(values) })
+        Ok(Self { mechanism, option, values: TypedLevels::Text(values) })
     }
 
     /// Returns `MECHANISM.OPTION`.
@@ -63,60 +63,60 @@ impl<'a> OptionSetting<'a> {
 
 /// Request in the words of the user. An omitted factor has its default.
 #[derive(Clone, Debug, Default)]
-pub struct Typed<'a> {
+pub struct TypedRequest<'a> {
     /// Value of `--mechanism`.
-    pub mechanisms: Option<Words<'a>>,
+    pub mechanisms: Option<TypedLevels<'a>>,
     /// Whether the files of custom mechanisms are inspected.
     pub custom_files: CustomFiles,
     /// Value of `--workload`.
-    pub workloads: Option<Words<'a>>,
+    pub workloads: Option<TypedLevels<'a>>,
     /// Value of `--buffer`.
-    pub buffers: Option<Words<'a>>,
+    pub buffers: Option<TypedLevels<'a>>,
     /// Value of `--total`.
-    pub total: Option<Words<'a>>,
+    pub total: Option<TypedLevels<'a>>,
     /// Number of messages in a run, instead of a total.
     pub messages: Option<u64>,
     /// Value of `--mode`.
-    pub modes: Option<Words<'a>>,
+    pub modes: Option<TypedLevels<'a>>,
     /// Value of `--placement`.
-    pub placements: Option<Words<'a>>,
+    pub placements: Option<TypedLevels<'a>>,
     /// Value of `--kernel-buffer`.
-    pub kernel_buffers: Option<Words<'a>>,
+    pub kernel_buffers: Option<TypedLevels<'a>>,
     /// Flags of the message options.
-    pub handling: TypedHandling<'a>,
+    pub message_options: TypedMessageOptions<'a>,
     /// Value of `--instrument`.
-    pub instruments: Option<Words<'a>>,
+    pub instruments: Option<TypedLevels<'a>>,
     /// Events of the counters, and event of the profile.
-    pub events: [Option<Words<'a>>; 2],
+    pub events: [Option<TypedLevels<'a>>; 2],
     /// Values of `--set`.
     pub options: Vec<OptionSetting<'a>>,
     /// Value of `--repetitions`.
     pub repetitions: Option<u32>,
     /// Value of `--until-ci`, per cent.
     pub until_ci_percent: Option<f64>,
-    /// Value of `--most-repetitions`.
-    pub most_repetitions: Option<u32>,
-    /// Value of `--most-seconds`, s.
-    pub most_s: Option<f64>,
+    /// Value of `--max-repetitions`.
+    pub max_repetitions: Option<u32>,
+    /// Value of `--max-time`, s.
+    pub max_time_s: Option<f64>,
     /// Value of `--attempts`.
     pub attempts: Option<u32>,
     /// Value of `--seed`.
     pub seed: Option<u64>,
-    /// Value of `--deadline`, s.
-    pub deadline_s: Option<f64>,
+    /// Value of `--timeout`, s.
+    pub timeout_s: Option<f64>,
 }
 
 /// Message options in the words of the user. An omitted option has its default.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TypedHandling<'a> {
+pub struct TypedMessageOptions<'a> {
     /// Value of `--touch`.
-    pub touch: Option<Words<'a>>,
+    pub touch: Option<TypedLevels<'a>>,
     /// Value of `--payload`.
-    pub payload: Option<Words<'a>>,
+    pub payload: Option<TypedLevels<'a>>,
     /// Value of `--buffers`.
-    pub buffers: Option<Words<'a>>,
+    pub buffers: Option<TypedLevels<'a>>,
     /// Value of `--first-touch`.
-    pub first_touch: Option<Words<'a>>,
+    pub first_touch: Option<TypedLevels<'a>>,
     /// Value of `--reply`.
-    pub reply: Option<Words<'a>>,
+    pub reply: Option<TypedLevels<'a>>,
 }

@@ -19,5 +19,5 @@ pub enum Error {
     },
     /// A figure cannot be drawn.
     #[error("cannot draw a figure: {0}")]
-    Picture(String),
+    Render(String),
 }

@@ -6,35 +6,35 @@ use std::sync::{Mutex, PoisonError};
 
 use memchr::memrchr;
 
-use crate::wrong::Wrong;
+use crate::parse_error::ParseError;
 
 /// Size of a block, bytes: about a hundred samples with histograms.
-const BLOCK: usize = 256 * 1024;
+const BLOCK_BYTES: usize = 256 * 1024;
 /// Maximum length of a line, bytes. A longer one is endless input such as `/dev/zero`.
-const LONGEST_LINE: usize = 256 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 256 * 1024 * 1024;
 
 /// Iterator over the blocks of `input`.
 pub(super) struct Blocks<'a, R> {
     input: R,
-    spare: &'a Spare,
+    pool: &'a BufferPool,
     /// Bytes after the last newline.
-    carried: Vec<u8>,
+    remainder: Vec<u8>,
     whole_bytes: u64,
     is_over: bool,
 }
 
 /// Blocks for reuse: fresh memory costs more than reading.
 #[derive(Default)]
-pub(super) struct Spare(Mutex<Vec<Vec<u8>>>);
+pub(super) struct BufferPool(Mutex<Vec<Vec<u8>>>);
 
 /// Position after the last complete line, and the length of what follows it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ending {
+pub(super) struct InputEnd {
     pub(super) whole_bytes: u64,
     pub(super) torn_bytes: usize,
 }
 
-impl Spare {
+impl BufferPool {
     pub(super) fn put(&self, block: Vec<u8>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(block);
     }
@@ -45,47 +45,47 @@ impl Spare {
 }
 
 impl<'a, R: Read> Blocks<'a, R> {
-    pub(super) fn of(input: R, spare: &'a Spare) -> Self {
-        Self { input, spare, carried: Vec::new(), whole_bytes: 0, is_over: false }
+    pub(super) fn new(input: R, spare: &'a BufferPool) -> Self {
+        Self { input, pool: spare, remainder: Vec::new(), whole_bytes: 0, is_over: false }
     }
 
     /// Returns how the input ended; valid after the last block.
-    pub(super) fn ending(&self) -> Ending {
-        Ending { whole_bytes: self.whole_bytes, torn_bytes: self.carried.len() }
+    pub(super) fn input_end(&self) -> InputEnd {
+        InputEnd { whole_bytes: self.whole_bytes, torn_bytes: self.remainder.len() }
     }
 
     /// Returns the next block; `None` if there is no further complete line.
-    fn read(&mut self) -> Result<Option<Vec<u8>>, Wrong> {
-        let mut block = self.spare.take();
+    fn read(&mut self) -> Result<Option<Vec<u8>>, ParseError> {
+        let mut block = self.pool.take();
         block.clear();
-        block.append(&mut self.carried);
+        block.append(&mut self.remainder);
         while !self.is_over {
             let known = block.len();
-            self.is_over = self.fill(&mut block)? < BLOCK;
+            self.is_over = self.fill(&mut block)? < BLOCK_BYTES;
             if let Some(newline) = memrchr(b'\n', &block[known..]) {
                 let end = known + newline + 1;
-                self.carried.extend_from_slice(&block[end..]);
+                self.remainder.extend_from_slice(&block[end..]);
                 block.truncate(end);
                 self.whole_bytes += end as u64;
                 return Ok(Some(block));
             }
-            if block.len() > LONGEST_LINE {
-                return Err("a line that does not end".to_owned().into());
+            if block.len() > MAX_LINE_BYTES {
+                return Err("a line without an end".to_owned().into());
             }
         }
-        self.carried = block;
+        self.remainder = block;
         Ok(None)
     }
 
     /// Appends the next part of the input to `block`: the size of a block, or less at the end.
     fn fill(&mut self, block: &mut Vec<u8>) -> io::Result<usize> {
-        block.reserve(BLOCK);
-        (&mut self.input).take(BLOCK as u64).read_to_end(block)
+        block.reserve(BLOCK_BYTES);
+        (&mut self.input).take(BLOCK_BYTES as u64).read_to_end(block)
     }
 }
 
 impl<R: Read> Iterator for Blocks<'_, R> {
-    type Item = Result<Vec<u8>, Wrong>;
+    type Item = Result<Vec<u8>, ParseError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over {
@@ -106,18 +106,18 @@ impl<R: Read> Iterator for Blocks<'_, R> {
 mod tests {
     use super::*;
 
-    fn blocks(text: &[u8]) -> (Vec<Vec<u8>>, Ending) {
-        let spare = Spare::default();
-        let mut blocks = Blocks::of(text, &spare);
+    fn blocks(text: &[u8]) -> (Vec<Vec<u8>>, InputEnd) {
+        let spare = BufferPool::default();
+        let mut blocks = Blocks::new(text, &spare);
         let all = (&mut blocks).map(Result::unwrap).collect();
-        (all, blocks.ending())
+        (all, blocks.input_end())
     }
 
     #[test]
     fn blocks_end_with_lines_and_lose_nothing() {
         let line = |length: usize| [vec![b'x'; length], b"\n".to_vec()].concat();
         let text: Vec<u8> = (0..500).flat_map(|k| line(k * 7919 % 3_000)).collect();
-        let long = [text.clone(), line(3 * BLOCK), text, b"torn".to_vec()].concat();
+        let long = [text.clone(), line(3 * BLOCK_BYTES), text, b"torn".to_vec()].concat();
         let (all, ending) = blocks(&long);
         assert!(all.len() > 5 && all.iter().all(|block| block.ends_with(b"\n")));
         assert_eq!([all.concat(), b"torn".to_vec()].concat(), long);
@@ -126,9 +126,9 @@ mod tests {
 
     #[test]
     fn what_never_ends_a_line_is_given_up() {
-        let spare = Spare::default();
-        let mut blocks = Blocks::of(io::repeat(0), &spare);
-        assert!(matches!(blocks.next(), Some(Err(Wrong::Contents(_)))));
+        let spare = BufferPool::default();
+        let mut blocks = Blocks::new(io::repeat(0), &spare);
+        assert!(matches!(blocks.next(), Some(Err(ParseError::Contents(_)))));
         assert!(blocks.next().is_none());
     }
 }

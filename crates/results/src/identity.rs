@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use ipcperf_model::case_id::{CaseName, NamedAmount};
 use ipcperf_model::mechanism::CaseFacts;
-use ipcperf_model::message_options::{Content, FirstTouch, Handling, Reply, Reuse, Touch};
+use ipcperf_model::message_options::{
+    BufferReuse, Content, FirstTouch, MessageOptions, Reply, Touch,
+};
 use ipcperf_model::placement::Placement;
-use ipcperf_model::workload::Kind;
-use ipcperf_model::{Condition, ConditionValue, Mode, RunSpec, TouchCheck};
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_model::{Condition, ConditionValue, Mode, PayloadCheck, RunSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +24,7 @@ pub struct CaseIdentity {
     /// Options of the mechanism that were set.
     pub options: BTreeMap<String, String>,
     /// Traffic pattern.
-    pub workload: Kind,
+    pub workload: WorkloadKind,
     /// Kind of the peers: threads or processes.
     pub mode: Mode,
     /// Placement of the peers on CPUs.
@@ -34,7 +36,7 @@ pub struct CaseIdentity {
     /// Setting of the kernel buffer: `default`, `match`, or bytes.
     pub kernel_buffer: String,
     /// Kernel buffer size requested, bytes; null for the kernel's default.
-    pub kernel_buffer_asked_bytes: Option<u64>,
+    pub kernel_buffer_requested_bytes: Option<u64>,
     /// Peers that accessed every payload byte.
     #[serde(default)]
     pub touch: Touch,
@@ -43,7 +45,7 @@ pub struct CaseIdentity {
     pub payload: Content,
     /// Buffers that successive messages used.
     #[serde(default)]
-    pub buffers: Reuse,
+    pub buffers: BufferReuse,
     /// Time at which buffers were first touched.
     #[serde(default)]
     pub first_touch: FirstTouch,
@@ -65,29 +67,29 @@ pub struct CaseIdentity {
 
 /// Maximum length of a name, bytes. No measured file has a longer one. Tables, figures and their texts repeat names
 /// many times, so an untrusted file must not have huge ones.
-const LONGEST_NAME: usize = 4_096;
+const MAX_NAME_BYTES: usize = 4_096;
 
 /// Checks that `name` is not too long.
 ///
 /// # Errors
 /// Returns a message with the length.
 pub(super) fn check_name(name: &str) -> Result<(), String> {
-    if name.len() <= LONGEST_NAME {
+    if name.len() <= MAX_NAME_BYTES {
         return Ok(());
     }
-    Err(format!("a name of {} bytes: longer than {LONGEST_NAME} no name is", name.len()))
+    Err(format!("name is {} bytes long; the maximum is {MAX_NAME_BYTES}", name.len()))
 }
 
 impl CaseIdentity {
     /// Whether nothing is transferred, so that the run measures the harness alone.
     #[must_use]
-    pub fn moves_nothing(&self) -> bool {
-        self.facts.as_ref().is_some_and(CaseFacts::moves_nothing)
+    pub fn is_harness_only(&self) -> bool {
+        self.facts.as_ref().is_some_and(CaseFacts::is_harness_only)
     }
 
     /// Returns the message options.
-    pub fn handling(&self) -> Handling {
-        Handling {
+    pub fn message_options(&self) -> MessageOptions {
+        MessageOptions {
             touch: self.touch,
             content: self.payload,
             buffers: self.buffers,
@@ -97,14 +99,14 @@ impl CaseIdentity {
     }
 
     /// Returns the settings that differ from their defaults and have no column or heading of their own.
-    pub fn conditions(&self) -> Vec<Condition> {
+    pub fn non_defaults(&self) -> Vec<Condition> {
         let asked = &self.kernel_buffer;
         let value = asked
             .parse()
             .map_or_else(|_| ConditionValue::Word(asked.clone()), ConditionValue::Bytes);
         let kernel_buffer = Condition { flag: "kernel-buffer", value };
         let kernel_buffer = (asked != "default").then_some(kernel_buffer);
-        kernel_buffer.into_iter().chain(self.handling().conditions()).collect()
+        kernel_buffer.into_iter().chain(self.message_options().non_defaults()).collect()
     }
 
     /// Returns the amount of payload if it is part of the name, because other cases of the file move another
@@ -121,8 +123,8 @@ impl CaseIdentity {
 
     /// Whether instruments that disturb observe the case.
     #[must_use]
-    pub fn is_watched(&self) -> bool {
-        self.name.as_ref().is_some_and(|name| name.is_watched())
+    pub fn is_instrumented(&self) -> bool {
+        self.name.as_ref().is_some_and(|name| name.is_instrumented())
     }
 
     /// Checks that none of the names is too long.
@@ -154,14 +156,15 @@ impl CaseIdentity {
             },
             buffer_bytes: spec.buffer_bytes,
             kernel_buffer: spec.kernel_buffer.to_string(),
-            kernel_buffer_asked_bytes: spec.kernel_buffer.asked_bytes(spec.buffer_bytes),
-            touch: spec.handling.touch,
-            payload: spec.handling.content,
-            buffers: spec.handling.buffers,
-            first_touch: spec.handling.first_touch,
-            reply: (spec.workload == Kind::RequestReply).then_some(spec.handling.reply),
+            kernel_buffer_requested_bytes: spec.kernel_buffer.requested_bytes(spec.buffer_bytes),
+            touch: spec.message_options.touch,
+            payload: spec.message_options.content,
+            buffers: spec.message_options.buffers,
+            first_touch: spec.message_options.first_touch,
+            reply: (spec.workload == WorkloadKind::RequestReply)
+                .then_some(spec.message_options.reply),
             reply_bytes: spec.reply_bytes(),
-            verify: spec.check == TouchCheck::Verify,
+            verify: spec.check == PayloadCheck::Verify,
             facts,
             name: None,
         }
@@ -169,7 +172,7 @@ impl CaseIdentity {
 
     /// Adds the components of the name.
     #[must_use]
-    pub fn named(self, name: CaseName) -> Self {
+    pub fn with_name(self, name: CaseName) -> Self {
         Self { name: Some(Arc::new(name)), ..self }
     }
 }

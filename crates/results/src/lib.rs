@@ -5,16 +5,17 @@
 
 pub mod analysis;
 mod blocks;
-mod disturbance;
 mod error;
+mod fast_sample;
 pub mod folders;
 mod identity;
+mod intrusive;
+mod line_checker;
 mod line_kind;
 mod missing;
-mod order;
 mod origin;
-mod part;
-mod plain;
+mod parse_error;
+mod parsed_block;
 mod planned;
 mod read;
 mod record;
@@ -25,19 +26,21 @@ mod tally;
 pub mod testing;
 mod warnings;
 mod write;
-mod wrong;
 
 pub use error::Error;
 pub use identity::{CaseIdentity, RunIdentity};
 pub use origin::Origin;
+pub use parse_error::ParseError;
 pub use planned::{
-    CustomRecord, PlanRecord, RefusedRecord, SpecRecord, UnavailableRecord, UnwatchedRecord,
+    CustomRecord, PlanRecord, RefusedRecord, SpecRecord, UnavailableInstrumentRecord,
+    UnavailableRecord,
 };
-pub use read::{Condition, End, Results, Strictness, parse, read};
-pub use record::{FailedRun, Footer, Header, Line, ObservationRecord, ProbeEffect, standing};
-pub use sample::{Sample, SetAside, keys_of_role, keys_of_roles, role_key};
+pub use read::{Completeness, FileEnd, Results, Strictness, parse, read};
+pub use record::{
+    FailedRun, Footer, Header, ObservationRecord, ProbeEffect, ResultsLine, final_failures,
+};
+pub use sample::{ExclusionReason, Sample, keys_of_role, role_key, role_keys};
 pub use write::{Overwrite, Writer};
-pub use wrong::Wrong;
 
 /// Version of the file format that this ipcperf writes. It also reads older versions.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;

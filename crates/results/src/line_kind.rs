@@ -2,7 +2,7 @@
 
 /// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LineKind {
     /// A copy of the first line: another copy of the file begins.
     Header,
     Sample,

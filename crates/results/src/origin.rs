@@ -14,11 +14,11 @@ const OTHERS_WRITE: u32 = 0o022;
 pub enum Origin {
     /// The file belongs to the user and only the user may write to it, or it is part of ipcperf.
     #[default]
-    Own,
+    Trusted,
     /// The file belongs to another user, with this user id.
-    Owner(u32),
+    OtherUser(u32),
     /// Others may write to the file, which has these permissions.
-    Writable(u32),
+    WritableByOthers(u32),
 }
 
 impl Origin {
@@ -27,13 +27,13 @@ impl Origin {
     ///
     /// # Errors
     /// Returns the error of the system if the metadata cannot be read.
-    pub fn of(file: &File) -> io::Result<Self> {
+    pub fn from_file(file: &File) -> io::Result<Self> {
         let facts = file.metadata()?;
         let mode = facts.mode() & 0o7777;
         Ok(match facts.uid() {
-            owner if owner != geteuid().as_raw() => Self::Owner(owner),
-            _ if mode & OTHERS_WRITE != 0 => Self::Writable(mode),
-            _ => Self::Own,
+            owner if owner != geteuid().as_raw() => Self::OtherUser(owner),
+            _ if mode & OTHERS_WRITE != 0 => Self::WritableByOthers(mode),
+            _ => Self::Trusted,
         })
     }
 }
@@ -41,9 +41,11 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Own => f.write_str("it is your own"),
-            Self::Owner(user) => write!(f, "it belongs to another user (uid {user})"),
-            Self::Writable(mode) => write!(f, "others may write to it (mode {mode:04o})"),
+            Self::Trusted => f.write_str("you own it"),
+            Self::OtherUser(user) => write!(f, "it belongs to another user (uid {user})"),
+            Self::WritableByOthers(mode) => {
+                write!(f, "other users may write to it (mode {mode:04o})")
+            }
         }
     }
 }
@@ -58,16 +60,16 @@ mod tests {
     fn a_file_that_others_may_write_to_is_not_the_users_own() {
         let file = tempfile::tempfile().unwrap();
         for (mode, origin) in [
-            (0o600, Origin::Own),
-            (0o644, Origin::Own),
-            (0o664, Origin::Writable(0o664)),
-            (0o646, Origin::Writable(0o646)),
+            (0o600, Origin::Trusted),
+            (0o644, Origin::Trusted),
+            (0o664, Origin::WritableByOthers(0o664)),
+            (0o646, Origin::WritableByOthers(0o646)),
         ] {
             file.set_permissions(std::fs::Permissions::from_mode(mode)).unwrap();
-            assert_eq!(Origin::of(&file).unwrap(), origin);
+            assert_eq!(Origin::from_file(&file).unwrap(), origin);
         }
         let root = File::open("/proc/version").unwrap();
-        let wanted = if geteuid().is_root() { Origin::Own } else { Origin::Owner(0) };
-        assert_eq!(Origin::of(&root).unwrap(), wanted);
+        let wanted = if geteuid().is_root() { Origin::Trusted } else { Origin::OtherUser(0) };
+        assert_eq!(Origin::from_file(&root).unwrap(), wanted);
     }
 }

@@ -9,8 +9,8 @@ use ipcperf_model::{Looks, Precision, RunSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::disturbance::disturb;
 use super::identity::CaseIdentity;
+use super::intrusive::is_any_intrusive;
 
 /// Plan: the cases to run, and the parts of the request that are not run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,10 +25,10 @@ pub struct PlanRecord {
     #[serde(default)]
     pub until_decided: Option<Looks>,
     /// Maximum number of attempts for one repetition, until a run is undisturbed.
-    #[serde(default = "one")]
+    #[serde(default = "default_attempts")]
     pub attempts: u32,
     /// Maximum duration of a run, s.
-    pub deadline_s: f64,
+    pub timeout_s: f64,
     /// Names of the cases.
     pub cases: Vec<String>,
     /// Specifications of the cases, in the same order; empty in files of older versions.
@@ -40,7 +40,7 @@ pub struct PlanRecord {
     pub unavailable: Vec<UnavailableRecord>,
     /// Requested instruments, or events of instruments, that are unavailable on this machine.
     #[serde(default)]
-    pub unwatched: Vec<UnwatchedRecord>,
+    pub unavailable_instruments: Vec<UnavailableInstrumentRecord>,
     /// Files of the custom mechanisms of the plan; null if it has none.
     #[serde(default)]
     pub custom: Option<CustomRecord>,
@@ -58,7 +58,7 @@ pub struct CustomRecord {
     pub sha256: BTreeMap<String, Option<String>>,
 }
 
-const fn one() -> u32 {
+const fn default_attempts() -> u32 {
     1
 }
 
@@ -114,7 +114,7 @@ impl RefusedRecord {
     /// Gives the cell the components of its name, which are not stored in its identity.
     pub(super) fn name_case(&mut self) {
         let parts = NameParts { amount: self.amount, instruments: Vec::new() };
-        let name = CaseName { cell: self.case.case_id.clone(), parts, side: Side::Watched };
+        let name = CaseName { cell: self.case.case_id.clone(), parts, side: Side::Instrumented };
         self.case.name = Some(Arc::new(name));
     }
 }
@@ -132,11 +132,11 @@ pub struct UnavailableRecord {
 
 /// Instrument, or one of its events, that is unavailable on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct UnwatchedRecord {
+pub struct UnavailableInstrumentRecord {
     /// Name of the instrument.
     pub instrument: String,
     /// Whether the instrument works without the event.
-    pub watches: bool,
+    pub partly_available: bool,
     /// Missing component.
     pub reason: String,
     /// Remedy.
@@ -153,31 +153,32 @@ impl SpecRecord {
     /// Returns the components of the case name; `None` if the placement is invalid.
     #[must_use]
     pub fn name(&self) -> Option<CaseName> {
-        let side = if self.twin_of.is_some() { Side::Twin } else { Side::Watched };
+        let side = if self.twin_of.is_some() { Side::Twin } else { Side::Instrumented };
         let placement = self.placement.parse().ok()?;
         Some(CaseName::new(&self.spec, placement, self.name_parts.clone(), side))
     }
 
     /// Whether an instrument that disturbs observes the case.
-    pub fn is_disturbed(&self) -> bool {
-        disturb(&self.instruments)
+    pub fn is_instrumented(&self) -> bool {
+        is_any_intrusive(&self.instruments)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::workload::Kind;
+    use ipcperf_model::workload::WorkloadKind;
 
     use super::*;
     use crate::testing::{header, sample};
-    use crate::{Line, parse};
+    use crate::{ResultsLine, parse};
 
     #[test]
     fn a_refused_cell_keeps_the_amount_in_its_name() {
-        let case = sample("pipe", Kind::Stream, 64, 1, 1_000).run.case;
+        let case = sample("pipe", WorkloadKind::Stream, 64, 1, 1_000).run.case;
         let amount = Some(NamedAmount::Bytes(4_096));
         let refused = RefusedRecord::new(case, amount, "too large".to_owned());
-        let line = serde_json::to_string(&Line::Header(header(Vec::new(), vec![refused]))).unwrap();
+        let line =
+            serde_json::to_string(&ResultsLine::Header(header(Vec::new(), vec![refused]))).unwrap();
         let results = parse(format!("{line}\n").as_bytes()).unwrap();
         assert_eq!(results.header.plan.refused[0].case.amount(), amount);
     }

@@ -9,14 +9,14 @@ use ipcperf_model::mechanism::CaseFacts;
 use ipcperf_model::parallel::map;
 use memchr::memchr;
 
-use super::blocks::{Blocks, Ending, Spare};
+use super::blocks::{Blocks, BufferPool, InputEnd};
 use super::identity::CaseIdentity;
-use super::order::Lines;
-use super::part::{Known, MOST_BAD, Part};
+use super::line_checker::RawLines;
+use super::parse_error::{ParseError, shorten};
+use super::parsed_block::{MAX_BAD_LINES, ParseContext, ParsedBlock};
 use super::planned::RefusedRecord;
-use super::record::{FailedRun, Footer, Header, Line, ObservationRecord, standing};
+use super::record::{FailedRun, Footer, Header, ObservationRecord, ResultsLine, final_failures};
 use super::tally::Tally;
-use super::wrong::{Wrong, short};
 use super::{SCHEMA, missing, warnings};
 use crate::error::Error;
 use crate::sample::Sample;
@@ -35,18 +35,18 @@ pub struct Results {
     /// The last footer.
     pub footer: Option<Footer>,
     /// Whether that footer is the last line. If not, the command that wrote the lines after it was killed.
-    pub end: End,
+    pub end: FileEnd,
     /// Warnings about irregularities, as messages.
     pub warnings: Vec<String>,
     /// Warnings about the end of the file, if it is not a footer, as messages.
     pub end_warnings: Vec<String>,
     /// Missing and unreadable parts of the file.
-    pub condition: Condition,
+    pub completeness: Completeness,
 }
 
 /// Completeness of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Condition {
+pub struct Completeness {
     /// Position after the last complete line.
     pub whole_bytes: u64,
     /// Number of lines that count.
@@ -59,7 +59,7 @@ pub struct Condition {
 
 /// Last line of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum End {
+pub enum FileEnd {
     /// A footer.
     Closed,
     /// Any other line.
@@ -77,9 +77,10 @@ pub enum Strictness {
 }
 
 /// Warning for a file whose command was killed.
-const NO_FOOTER: &str = "there is no footer: the command did not end; ipcperf resume goes on";
+const NO_FOOTER: &str =
+    "no footer: the command did not finish; ipcperf resume continues the measurement";
 
-const TORN: &str = "the last line is torn and was left out";
+const TORN: &str = "the last line is incomplete and was ignored";
 
 /// Reads the results file at `path`.
 ///
@@ -90,7 +91,7 @@ pub fn read(path: &Path, strictness: Strictness) -> Result<Results, Error> {
     let file = File::open(path);
     let file = file.map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
     match strictness {
-        Strictness::Lenient => parse(file).map_err(|wrong| wrong.of(path)),
+        Strictness::Lenient => parse(file).map_err(|wrong| wrong.into_error(path)),
         Strictness::Strict => read_strictly(file, path),
     }
 }
@@ -100,9 +101,9 @@ pub fn read(path: &Path, strictness: Strictness) -> Result<Results, Error> {
 /// # Errors
 /// Returns the same errors as [`read`].
 pub(super) fn read_strictly(file: impl Read + Send, path: &Path) -> Result<Results, Error> {
-    let results = parse(file).map_err(|wrong| wrong.of(path))?;
-    match results.condition.bad_line {
-        Some(words) => Err(Wrong::Contents(words).of(path)),
+    let results = parse(file).map_err(|wrong| wrong.into_error(path))?;
+    match results.completeness.bad_line {
+        Some(words) => Err(ParseError::Contents(words).into_error(path)),
         None => Ok(results),
     }
 }
@@ -113,41 +114,45 @@ pub(super) fn read_strictly(file: impl Read + Send, path: &Path) -> Result<Resul
 ///
 /// Returns an error if `input` cannot be read, if its header is not one of a results file, or if a different header
 /// follows.
-pub fn parse(input: impl Read + Send) -> Result<Results, Wrong> {
-    let spare = Spare::default();
-    let mut blocks = Blocks::of(input, &spare);
+pub fn parse(input: impl Read + Send) -> Result<Results, ParseError> {
+    let spare = BufferPool::default();
+    let mut blocks = Blocks::new(input, &spare);
     let first = blocks.next().transpose()?.unwrap_or_default();
     let header_bytes = memchr(b'\n', &first).map_or(first.len(), |newline| newline + 1);
     let (line, rest) = first.split_at(header_bytes);
     let header = header(line)?;
-    let known = Known::of(line, &header);
-    let mut reading = Reading::default();
-    reading.append(Part::read(rest, &known))?;
-    let read_block = |block: Result<Vec<u8>, Wrong>| {
+    let known = ParseContext::new(line, &header);
+    let mut reading = ReaderState::default();
+    reading.append(ParsedBlock::read(rest, &known))?;
+    let read_block = |block: Result<Vec<u8>, ParseError>| {
         let block = block?;
-        let part = Part::read(&block, &known);
+        let part = ParsedBlock::read(&block, &known);
         spare.put(block);
         Ok(part)
     };
-    let parts = map(&mut blocks, read_block).into_iter().collect::<Result<Vec<_>, Wrong>>();
+    let parts = map(&mut blocks, read_block).into_iter().collect::<Result<Vec<_>, ParseError>>();
     for part in parts? {
         reading.append(part)?;
     }
-    Ok(reading.end(header, &blocks.ending()))
+    Ok(reading.finish(header, &blocks.input_end()))
 }
 
 fn header(line: &[u8]) -> Result<Header, String> {
-    let foreign = || "no results file of ipcperf: the first line is no header".to_owned();
+    let foreign = || "not an ipcperf results file: the first line is not a header".to_owned();
     let value: serde_json::Value = serde_json::from_slice(line).map_err(|_| foreign())?;
     if value["kind"] != "header" {
         return Err(foreign());
     }
     match value["schema"].as_u64() {
         Some(version) if version > u64::from(SCHEMA) => Err(format!(
-            "written by a newer ipcperf: format {version}, this one reads up to {SCHEMA}; update it"
+            "written by a newer ipcperf (schema {version}); this version reads schema {SCHEMA}: update ipcperf"
+        )),
+        Some(version @ 1..) if version < u64::from(SCHEMA) => Err(format!(
+            "written by an older ipcperf (schema {version}); this version reads schema {SCHEMA}: measure again, or \
+             use the version that wrote the file"
         )),
         Some(1..) => match serde_json::from_value(value) {
-            Ok(Line::Header(mut header)) => {
+            Ok(ResultsLine::Header(mut header)) => {
                 header.plan.refused.iter().try_for_each(|cell| cell.case.check_names())?;
                 header.plan.refused.iter_mut().for_each(RefusedRecord::name_case);
                 Ok(header)
@@ -155,14 +160,14 @@ fn header(line: &[u8]) -> Result<Header, String> {
             Ok(_) => Err(foreign()),
             Err(error) => Err(format!("bad header: {error}")),
         },
-        _ => Err("bad header: no version".to_owned()),
+        _ => Err("bad header: no schema version".to_owned()),
     }
 }
 
 impl Results {
     /// Adds the properties of mechanisms from `facts` to cases for which the file has none: those of older versions,
     /// and refused cells.
-    pub fn complete_facts(&mut self, facts: impl Fn(&CaseIdentity) -> Option<CaseFacts>) {
+    pub fn fill_facts(&mut self, facts: impl Fn(&CaseIdentity) -> Option<CaseFacts>) {
         let samples = self.samples.iter_mut().map(|sample| &mut sample.run.case);
         let failures = self.failures.iter_mut().map(|failure| &mut failure.run.case);
         let refused = self.header.plan.refused.iter_mut().map(|cell| &mut cell.case);
@@ -179,91 +184,92 @@ impl Results {
 
     /// Whether every run of the plan has its line, and none is to be retried.
     pub fn is_complete(&self) -> bool {
-        let is_said = |footer: &Footer| footer.complete && self.unresumed_lines(footer) == 0;
+        let is_footer_complete =
+            |footer: &Footer| footer.complete && self.lost_since_resume(footer) == 0;
         let is_due = |failure: &FailedRun| failure.transient;
-        self.end == End::Closed
-            && self.footer.as_ref().is_some_and(is_said)
-            && self.condition.missing_runs == 0
+        self.end == FileEnd::Closed
+            && self.footer.as_ref().is_some_and(is_footer_complete)
+            && self.completeness.missing_runs == 0
             && !self.failures.iter().any(is_due)
     }
 
     /// Number of lines that were lost after the file was last resumed.
-    fn unresumed_lines(&self, footer: &Footer) -> u64 {
-        self.condition.tally.lost_lines.saturating_sub(footer.lost_lines)
+    fn lost_since_resume(&self, footer: &Footer) -> u64 {
+        self.completeness.tally.lost_lines.saturating_sub(footer.lost_lines)
     }
 }
 
 /// State of the reader, to which parts are appended.
 #[derive(Default)]
-struct Reading {
-    lines: Lines,
+struct ReaderState {
+    lines: RawLines,
     /// Number of first attempts at runs that every case has.
     first_attempts: u64,
     bad: Vec<String>,
     bad_count: u64,
-    strays: u64,
-    stray_case: Option<String>,
+    unplanned_runs: u64,
+    unplanned_case: Option<String>,
 }
 
-impl Reading {
-    fn append(&mut self, part: Part) -> Result<(), String> {
+impl ReaderState {
+    fn append(&mut self, part: ParsedBlock) -> Result<(), String> {
         // The header is line 1.
         let first_line = self.lines.count() + 2;
-        if let Some((at, words)) = &part.wrong {
+        if let Some((at, words)) = &part.fatal {
             return Err(format!("line {}: {words}", first_line + at));
         }
         let bad = part.bad.iter().map(|(at, words)| format!("line {}: {words}", first_line + at));
-        let room = MOST_BAD.saturating_sub(self.bad.len());
-        self.bad.extend(bad.take(room).map(|words| short(&words)));
+        let room = MAX_BAD_LINES.saturating_sub(self.bad.len());
+        self.bad.extend(bad.take(room).map(|words| shorten(&words)));
         self.bad_count += part.bad_count;
         self.first_attempts += part.first_attempts;
-        self.strays += part.strays;
-        self.stray_case = self.stray_case.take().or_else(|| part.stray_case.clone());
+        self.unplanned_runs += part.unplanned_runs;
+        self.unplanned_case = self.unplanned_case.take().or_else(|| part.unplanned_case.clone());
         self.lines.append(part);
         Ok(())
     }
 
-    fn end(self, header: Header, ending: &Ending) -> Results {
+    fn finish(self, header: Header, ending: &InputEnd) -> Results {
         let (bad, more_bad) = (self.bad, self.bad_count);
-        let strays = (self.strays, self.stray_case);
-        let sorted = self.lines.sorted();
-        let mut condition = Condition {
+        let strays = (self.unplanned_runs, self.unplanned_case);
+        let sorted = self.lines.into_checked();
+        let mut condition = Completeness {
             whole_bytes: ending.whole_bytes,
             tally: sorted.tally,
             missing_runs: 0,
             bad_line: bad.first().cloned(),
         };
         let is_closed = sorted.is_closed && ending.torn_bytes == 0;
-        let mut warnings = warnings::of_bad(&bad, more_bad);
-        warnings.extend(warnings::of_lines(&sorted));
+        let mut warnings = warnings::warn_of_bad_lines(&bad, more_bad);
+        warnings.extend(warnings::warn_of_line_errors(&sorted));
         if is_closed && bad.is_empty() && sorted.tally.lost_lines == 0 {
             warnings.extend(warnings::of_footer(&sorted));
         }
-        warnings.extend(warnings::of_strays(&strays));
+        warnings.extend(warnings::warn_of_unplanned_runs(&strays));
         if sorted.footer.as_ref().is_some_and(|footer| footer.complete) {
-            let missing = missing::runs(&header.plan, &sorted, self.first_attempts);
+            let missing = missing::find_missing(&header.plan, &sorted, self.first_attempts);
             condition.missing_runs = missing.count;
-            warnings.extend(warnings::of_missing(&missing));
+            warnings.extend(warnings::warn_of_missing_runs(&missing));
         }
         let torn = (ending.torn_bytes > 0).then_some(TORN);
         let open = (!is_closed).then_some(NO_FOOTER);
         Results {
             header,
-            failures: standing(sorted.failures, &sorted.samples),
+            failures: final_failures(sorted.failures, &sorted.samples),
             samples: sorted.samples,
             observations: sorted.observations,
             footer: sorted.footer,
-            end: if is_closed { End::Closed } else { End::Open },
-            warnings: warnings.iter().map(|words| short(words)).collect(),
+            end: if is_closed { FileEnd::Closed } else { FileEnd::Open },
+            warnings: warnings.iter().map(|words| shorten(words)).collect(),
             end_warnings: torn.into_iter().chain(open).map(str::to_owned).collect(),
-            condition,
+            completeness: condition,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::workload::Kind;
+    use ipcperf_model::workload::WorkloadKind;
     use proptest::prelude::*;
 
     use super::*;
@@ -272,7 +278,7 @@ mod tests {
 
     /// Returns a run of the single case in `block`.
     fn run(block: u32) -> Sample {
-        sample("pipe", Kind::Stream, 64, block, 1_000_000)
+        sample("pipe", WorkloadKind::Stream, 64, block, 1_000_000)
     }
 
     fn file() -> String {
@@ -291,14 +297,15 @@ mod tests {
             ended: "2026-11-20T10:00:01Z".to_owned(),
         };
         let sample = run(0);
-        let lines = [Line::Header(header), Line::Sample(sample), Line::Footer(footer)];
+        let lines =
+            [ResultsLine::Header(header), ResultsLine::Sample(sample), ResultsLine::Footer(footer)];
         lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
     }
 
-    fn words(text: &str) -> String {
+    fn error_text(text: &str) -> String {
         match parse(text.as_bytes()).unwrap_err() {
-            Wrong::Contents(words) => words,
-            Wrong::Unreadable(error) => panic!("{error}"),
+            ParseError::Contents(words) => words,
+            ParseError::Unreadable(error) => panic!("{error}"),
         }
     }
 
@@ -329,16 +336,21 @@ mod tests {
 
     #[test]
     fn what_is_no_results_file_is_told_in_words() {
-        assert_eq!(words(""), "no results file of ipcperf: the first line is no header");
-        assert!(words("hello\nworld\n").contains("no header"));
-        assert!(words("{\"kind\":\"sample\"}\n").contains("no header"));
-        assert!(words("{\"kind\":\"header\",\"schema\":2}\n").contains("newer ipcperf: format 2"));
-        assert!(words("{\"kind\":\"header\",\"schema\":1}\n").contains("bad header: missing"));
-        assert!(words("{\"kind\":\"header\"}\n").contains("no version"));
+        assert_eq!(error_text(""), "not an ipcperf results file: the first line is not a header");
+        assert!(error_text("hello\nworld\n").contains("not a header"));
+        assert!(error_text("{\"kind\":\"sample\"}\n").contains("not a header"));
+        assert!(
+            error_text("{\"kind\":\"header\",\"schema\":3}\n").contains("newer ipcperf (schema 3)")
+        );
+        assert!(
+            error_text("{\"kind\":\"header\",\"schema\":1}\n").contains("older ipcperf (schema 1)")
+        );
+        assert!(error_text("{\"kind\":\"header\",\"schema\":2}\n").contains("bad header: missing"));
+        assert!(error_text("{\"kind\":\"header\"}\n").contains("no schema version"));
     }
 
     fn bad_line(text: &str) -> String {
-        parse(text.as_bytes()).unwrap().condition.bad_line.unwrap_or_default()
+        parse(text.as_bytes()).unwrap().completeness.bad_line.unwrap_or_default()
     }
 
     #[test]
@@ -352,7 +364,7 @@ mod tests {
         assert_eq!(results.warnings.len(), 1, "{:?}", results.warnings);
         let many = format!("{}\n{}{}\n", lines[0], "{}\n".repeat(100_000), lines[2]);
         let results = parse(many.as_bytes()).unwrap();
-        let told = "99995 lines cannot be read either and were left out";
+        let told = "another 99995 lines cannot be parsed and were ignored";
         assert_eq!(results.warnings[5], told, "{:?}", results.warnings);
     }
 
@@ -360,7 +372,7 @@ mod tests {
     fn another_header_is_no_part_of_the_file() {
         let text = file();
         let other = text.replacen("\"seed\":1", "\"seed\":2", 1);
-        assert_eq!(words(&format!("{text}{other}")), "line 4: a second header");
+        assert_eq!(error_text(&format!("{text}{other}")), "line 4: a second header");
     }
 
     #[test]
@@ -371,7 +383,8 @@ mod tests {
         let words = bad_line(&text.replacen(line, &odd, 1));
         assert!(words.starts_with("line 2: bad line: unknown variant"), "{words}");
         assert!(
-            !words.contains(char::is_control) && words.chars().count() <= crate::wrong::MOST_SAID,
+            !words.contains(char::is_control)
+                && words.chars().count() <= crate::parse_error::MAX_MESSAGE_CHARS,
             "{words}"
         );
     }
@@ -387,7 +400,7 @@ mod tests {
         assert!(bad_line(&text).starts_with("line 3002: bad line"), "{}", bad_line(&text));
         let whole = parse(text.replace("{}\n", "").replace("[]\n", "").as_bytes()).unwrap();
         assert_eq!((whole.samples.len(), whole.warnings.len()), (3_998, 0));
-        assert_eq!(whole.condition.whole_bytes, text.len() as u64 - 6);
+        assert_eq!(whole.completeness.whole_bytes, text.len() as u64 - 6);
     }
 
     proptest! {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use ipcperf_model::environment::Environment;
-use ipcperf_model::hardware_limits::Limits;
+use ipcperf_model::hardware_limits::HardwareLimits;
 use ipcperf_model::observation::Observation;
 use ipcperf_model::{Failure, FailureKind, Role};
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ use crate::sample::Sample;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[allow(clippy::large_enum_variant, reason = "samples are by far the most frequent lines")]
-pub enum Line {
+pub enum ResultsLine {
     /// The first line: the request and the machine.
     Header(Header),
     /// The measurements of one run.
@@ -60,7 +60,7 @@ pub struct Header {
     /// Environment: the machine and its state.
     pub environment: Environment,
     /// Hardware limits of the machine; null if they were not measured.
-    pub limits: Option<Limits>,
+    pub limits: Option<HardwareLimits>,
 }
 
 /// Failure of one run.
@@ -107,14 +107,14 @@ pub struct ObservationRecord {
 
 impl ObservationRecord {
     /// Builds the record of an observation of `instrument` for the run `run_id`.
-    pub fn of(run_id: &str, instrument: &str, told: Observation) -> Self {
-        let Observation { role, fields } = told;
+    pub fn new(run_id: &str, instrument: &str, observation: Observation) -> Self {
+        let Observation { role, fields } = observation;
         let (run_id, instrument) = (run_id.to_owned(), instrument.to_owned());
         Self { seq: None, run_id, instrument, role, fields }
     }
 
     /// Returns the observation in the form in which the instrument reported it.
-    pub fn told(&self) -> Observation {
+    pub fn to_observation(&self) -> Observation {
         Observation { role: self.role.clone(), fields: self.fields.clone() }
     }
 }
@@ -172,7 +172,7 @@ pub struct Footer {
 }
 
 /// Returns the failures that no later attempt at the same run replaced, be it a success or another failure.
-pub fn standing(failures: Vec<FailedRun>, samples: &[Sample]) -> Vec<FailedRun> {
+pub fn final_failures(failures: Vec<FailedRun>, samples: &[Sample]) -> Vec<FailedRun> {
     if failures.is_empty() {
         return failures;
     }
@@ -194,7 +194,7 @@ pub fn standing(failures: Vec<FailedRun>, samples: &[Sample]) -> Vec<FailedRun> 
 
 impl FailedRun {
     /// Builds the record of the failure of `run`.
-    pub fn of(run: RunIdentity, failure: Failure) -> Self {
+    pub fn new(run: RunIdentity, failure: Failure) -> Self {
         Self {
             seq: None,
             run,

@@ -9,7 +9,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Values by key, in the order of the keys.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Roles {
+pub struct RoleValues {
     keys: Arc<[String]>,
     /// One value for each key.
     values: Box<[Option<u64>]>,
@@ -17,12 +17,12 @@ pub struct Roles {
 
 /// Sets of keys seen so far, for sharing with later samples.
 #[derive(Debug, Default)]
-pub(super) struct KnownKeys(Vec<Arc<[String]>>);
+pub(super) struct KeyCache(Vec<Arc<[String]>>);
 
 /// Maximum number of shared sets of keys; no measured file has more.
-const MOST_KNOWN: usize = 8;
+const MAX_CACHED: usize = 8;
 
-impl Roles {
+impl RoleValues {
     /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<&Option<u64>> {
         let at = self.keys.binary_search_by(|known| known.as_str().cmp(key)).ok()?;
@@ -47,14 +47,14 @@ impl Roles {
     }
 }
 
-impl KnownKeys {
+impl KeyCache {
     /// Builds the map from `pairs` in any order. If a key occurs twice, the last value counts.
-    pub(super) fn roles(&mut self, mut pairs: Vec<(&str, Option<u64>)>) -> Roles {
+    pub(super) fn build_role_values(&mut self, mut pairs: Vec<(&str, Option<u64>)>) -> RoleValues {
         pairs.reverse();
         pairs.sort_by_key(|(key, _)| *key);
         pairs.dedup_by_key(|(key, _)| *key);
         let values = pairs.iter().map(|(_, value)| *value).collect();
-        Roles { keys: self.keys(&pairs), values }
+        RoleValues { keys: self.keys(&pairs), values }
     }
 
     fn keys(&mut self, pairs: &[(&str, Option<u64>)]) -> Arc<[String]> {
@@ -63,22 +63,22 @@ impl KnownKeys {
             return Arc::clone(known);
         }
         let new: Arc<[String]> = keys().map(str::to_owned).collect();
-        if self.0.len() < MOST_KNOWN {
+        if self.0.len() < MAX_CACHED {
             self.0.push(Arc::clone(&new));
         }
         new
     }
 }
 
-impl FromIterator<(String, Option<u64>)> for Roles {
+impl FromIterator<(String, Option<u64>)> for RoleValues {
     fn from_iter<I: IntoIterator<Item = (String, Option<u64>)>>(pairs: I) -> Self {
         let pairs: Vec<(String, Option<u64>)> = pairs.into_iter().collect();
-        KnownKeys::default()
-            .roles(pairs.iter().map(|(key, value)| (key.as_str(), *value)).collect())
+        KeyCache::default()
+            .build_role_values(pairs.iter().map(|(key, value)| (key.as_str(), *value)).collect())
     }
 }
 
-impl Serialize for Roles {
+impl Serialize for RoleValues {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.keys.len()))?;
         self.iter().try_for_each(|(key, value)| map.serialize_entry(key, &value))?;
@@ -92,8 +92,13 @@ mod tests {
 
     #[test]
     fn of_a_key_that_is_there_twice_the_last_counts() {
-        let mut known = KnownKeys::default();
-        let roles = known.roles(vec![("b", Some(1)), ("a", None), ("b", Some(2)), ("c", Some(3))]);
+        let mut known = KeyCache::default();
+        let roles = known.build_role_values(vec![
+            ("b", Some(1)),
+            ("a", None),
+            ("b", Some(2)),
+            ("c", Some(3)),
+        ]);
         assert_eq!(roles.iter().collect::<Vec<_>>(), [("a", None), ("b", Some(2)), ("c", Some(3))]);
         assert_eq!((roles.get("b"), roles.get("d")), (Some(&Some(2)), None));
         assert_eq!(serde_json::to_string(&roles).unwrap(), r#"{"a":null,"b":2,"c":3}"#);
@@ -101,15 +106,18 @@ mod tests {
 
     #[test]
     fn the_same_keys_are_shared_and_others_are_not() {
-        let mut known = KnownKeys::default();
-        let one = known.roles(vec![("a", Some(1)), ("b", Some(2))]);
-        let same = known.roles(vec![("b", None), ("a", None)]);
-        let other = known.roles(vec![("a", Some(1))]);
+        let mut known = KeyCache::default();
+        let one = known.build_role_values(vec![("a", Some(1)), ("b", Some(2))]);
+        let same = known.build_role_values(vec![("b", None), ("a", None)]);
+        let other = known.build_role_values(vec![("a", Some(1))]);
         assert!(Arc::ptr_eq(&one.keys, &same.keys) && !Arc::ptr_eq(&one.keys, &other.keys));
         for number in 0..20 {
             let key = number.to_string();
-            assert_eq!(known.roles(vec![(&key, None)]).keys().collect::<Vec<_>>(), [&key]);
+            assert_eq!(
+                known.build_role_values(vec![(&key, None)]).keys().collect::<Vec<_>>(),
+                [&key]
+            );
         }
-        assert_eq!(known.0.len(), MOST_KNOWN);
+        assert_eq!(known.0.len(), MAX_CACHED);
     }
 }

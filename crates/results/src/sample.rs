@@ -8,47 +8,47 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::disturbance::disturb;
-use super::roles::Roles;
+use super::intrusive::is_any_intrusive;
+use super::roles::RoleValues;
 use crate::identity::RunIdentity;
 
 /// Reason why a sample is stored but excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum SetAside {
+pub enum ExclusionReason {
     /// The run belongs to the first block.
     First,
     /// The run was disturbed by other activity on the machine.
     Disturbed,
     /// The cache-line probes before and after the run disagree: its CPUs moved during the run.
-    ProbeDisagrees,
+    CpuDistanceChanged,
 }
 
-impl SetAside {
+impl ExclusionReason {
     /// Whether the run was disturbed. The first block is excluded in any case, which is not a disturbance.
     pub const fn is_disturbance(self) -> bool {
         match self {
             Self::First => false,
-            Self::Disturbed | Self::ProbeDisagrees => true,
+            Self::Disturbed | Self::CpuDistanceChanged => true,
         }
     }
 
     /// Returns the words for a single run.
     #[must_use]
-    pub const fn of_one(self) -> &'static str {
+    pub const fn describe_run(self) -> &'static str {
         match self {
             Self::First => "the first block",
-            Self::Disturbed => "held up",
-            Self::ProbeDisagrees => "the CPUs moved",
+            Self::Disturbed => "disturbed",
+            Self::CpuDistanceChanged => "CPU distance changed",
         }
     }
 
     /// Returns the words for several runs.
-    pub const fn words(self) -> &'static str {
+    pub const fn describe_runs(self) -> &'static str {
         match self {
             Self::First => "of the first block",
-            Self::Disturbed => "held up by the machine",
-            Self::ProbeDisagrees => "whose CPUs moved apart",
+            Self::Disturbed => "disturbed by other activity",
+            Self::CpuDistanceChanged => "whose CPU distance changed",
         }
     }
 }
@@ -67,7 +67,7 @@ pub struct Sample {
     #[serde(flatten)]
     pub run: RunIdentity,
     /// Reason why the sample is excluded; null if it is valid.
-    pub set_aside: Option<SetAside>,
+    pub excluded: Option<ExclusionReason>,
     /// CPU distance class of the two CPUs.
     pub cpu_pair_class: Option<String>,
     /// Payload in one direction, bytes.
@@ -135,13 +135,13 @@ pub struct Sample {
     /// Resource usage of each role: `ROLE_user_ns`, `ROLE_system_ns`, `ROLE_minor_faults`,
     /// `ROLE_voluntary_switches`, `ROLE_involuntary_switches`, `ROLE_calls`, `ROLE_short_writes`,
     /// `ROLE_short_reads`, `ROLE_cpu_ns`, `ROLE_run_delay_ns`.
-    #[serde(flatten, deserialize_with = "read_keys_of_roles")]
+    #[serde(flatten, deserialize_with = "read_role_keys")]
     #[schemars(skip)]
-    pub roles: Roles,
+    pub roles: RoleValues,
 }
 
 /// Suffixes of the keys of a role, in the order of [`role_keys`].
-const KEYS_OF_ROLES: [&str; 10] = [
+const ROLE_KEYS: [&str; 10] = [
     "user_ns",
     "system_ns",
     "minor_faults",
@@ -155,13 +155,13 @@ const KEYS_OF_ROLES: [&str; 10] = [
 ];
 
 /// Returns every key that a role may add to a sample.
-pub fn keys_of_roles() -> impl Iterator<Item = String> {
+pub fn role_keys() -> impl Iterator<Item = String> {
     Role::ALL.into_iter().flat_map(keys_of_role)
 }
 
 /// Returns the keys that `role` adds to a sample.
 pub fn keys_of_role(role: Role) -> impl Iterator<Item = String> {
-    KEYS_OF_ROLES.into_iter().map(move |key| role_key(role, key))
+    ROLE_KEYS.into_iter().map(move |key| role_key(role, key))
 }
 
 /// Returns the key with which `role` stores the value called `key`.
@@ -170,20 +170,20 @@ pub fn role_key(role: Role, key: &str) -> String {
 }
 
 /// Whether `key` was added by a role of the run.
-pub(super) fn is_of_role(key: &str) -> bool {
+pub(super) fn is_role_key(key: &str) -> bool {
     let is_of = |role: Role| key.strip_prefix(role.name()).is_some_and(|key| key.starts_with('_'));
     Role::ALL.into_iter().any(is_of)
 }
 
 /// Reads the keys of roles among those that no field claimed; unknown keys, of later versions, are ignored.
-fn read_keys_of_roles<'de, D: Deserializer<'de>>(rest: D) -> Result<Roles, D::Error> {
-    rest.deserialize_map(KeysOfRoles)
+fn read_role_keys<'de, D: Deserializer<'de>>(rest: D) -> Result<RoleValues, D::Error> {
+    rest.deserialize_map(RoleKeysVisitor)
 }
 
-struct KeysOfRoles;
+struct RoleKeysVisitor;
 
-impl<'de> Visitor<'de> for KeysOfRoles {
-    type Value = Roles;
+impl<'de> Visitor<'de> for RoleKeysVisitor {
+    type Value = RoleValues;
 
     fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         f.write_str("a map")
@@ -192,7 +192,7 @@ impl<'de> Visitor<'de> for KeysOfRoles {
     fn visit_map<A: MapAccess<'de>>(self, mut rest: A) -> Result<Self::Value, A::Error> {
         let mut roles = Vec::new();
         while let Some(key) = rest.next_key::<Cow<'de, str>>()? {
-            if is_of_role(&key) {
+            if is_role_key(&key) {
                 let value = rest.next_value::<serde_json::Value>()?;
                 roles.push((key.into_owned(), value.as_u64()));
             } else {
@@ -205,8 +205,8 @@ impl<'de> Visitor<'de> for KeysOfRoles {
 
 impl Sample {
     /// Whether the sample is valid and was not observed by an instrument that disturbs.
-    pub fn counts_undisturbed(&self) -> bool {
-        self.set_aside.is_none() && !disturb(&self.instruments)
+    pub fn is_valid_uninstrumented(&self) -> bool {
+        self.excluded.is_none() && !is_any_intrusive(&self.instruments)
     }
 
     /// Builds the sample of `run` from `measurement`, with the warm-up `warm_up`. The caller decides later whether
@@ -222,7 +222,7 @@ impl Sample {
         let roles = &measurement.roles;
         Self {
             seq: None,
-            set_aside: (run.block == 0).then_some(SetAside::First),
+            excluded: (run.block == 0).then_some(ExclusionReason::First),
             cpu_pair_class: None,
             total_bytes: measurement.total_bytes,
             kernel_buffer_granted_bytes: measurement.kernel_buffer_granted_bytes,
@@ -255,7 +255,7 @@ impl Sample {
             run_delay_ns: roles.iter().map(|role| role.run_delay_ns).sum(),
             steal_ns: measurement.steal_ns,
             user_system_split: (!roles.is_empty()).then_some(split),
-            roles: roles.iter().flat_map(role_keys).collect(),
+            roles: roles.iter().flat_map(role_values).collect(),
             round_trip_histogram: measurement.round_trips.map(|trips| trips.histogram),
             run,
         }
@@ -271,14 +271,14 @@ fn mean_ns(run: &RunIdentity, measurement: &Measurement) -> Option<f64> {
 }
 
 fn bandwidth(run: &RunIdentity, measurement: &Measurement) -> Option<u64> {
-    if run.case.workload.is_answered() || run.case.moves_nothing() {
+    if run.case.workload.is_answered() || run.case.is_harness_only() {
         return None;
     }
     let scaled = u128::from(measurement.arrived_bytes) * 1_000_000_000;
     u64::try_from(scaled / u128::from(measurement.elapsed_ns.max(1))).ok()
 }
 
-fn role_keys(usage: &RoleUsage) -> Vec<(String, Option<u64>)> {
+fn role_values(usage: &RoleUsage) -> Vec<(String, Option<u64>)> {
     let values = [
         Some(usage.user_ns),
         Some(usage.system_ns),
@@ -291,31 +291,31 @@ fn role_keys(usage: &RoleUsage) -> Vec<(String, Option<u64>)> {
         usage.cpu_ns,
         usage.run_delay_ns,
     ];
-    let keys = KEYS_OF_ROLES.into_iter().zip(values);
+    let keys = ROLE_KEYS.into_iter().zip(values);
     keys.map(|(key, value)| (role_key(usage.role, key), value)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::workload::Kind;
+    use ipcperf_model::workload::WorkloadKind;
 
-    use crate::record::Line;
+    use crate::record::ResultsLine;
     use crate::testing::sample;
 
     #[test]
     fn a_line_survives_writing_and_reading() {
-        let mut run = sample("pipe", Kind::RoundTrip, 64, 1, 4_000_000);
+        let mut run = sample("pipe", WorkloadKind::RoundTrip, 64, 1, 4_000_000);
         // The properties of the mechanism and the components of the name are stored in the header.
         (run.run.case.facts, run.run.case.name) = (None, None);
-        let line = Line::Sample(run);
+        let line = ResultsLine::Sample(run);
         let text = serde_json::to_string(&line).unwrap();
-        assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line);
+        assert_eq!(serde_json::from_str::<ResultsLine>(&text).unwrap(), line);
     }
 
     #[test]
     fn bandwidth_is_bytes_that_arrived_over_time() {
-        let run = sample("pipe", Kind::Stream, 1_000, 1, 1_000_000);
+        let run = sample("pipe", WorkloadKind::Stream, 1_000, 1, 1_000_000);
         assert_eq!(run.bandwidth_bytes_per_s, Some(1_000_000_000));
-        assert_eq!(sample("null", Kind::Stream, 64, 1, 1_000).bandwidth_bytes_per_s, None);
+        assert_eq!(sample("null", WorkloadKind::Stream, 64, 1, 1_000).bandwidth_bytes_per_s, None);
     }
 }

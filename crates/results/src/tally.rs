@@ -1,6 +1,6 @@
 //! Line counts of a results file, as stated in the footer and as found in the file.
 
-use super::record::Line;
+use super::record::ResultsLine;
 
 /// Number of lines of each kind; a duplicated line counts once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,22 +19,22 @@ pub struct Tally {
 
 impl Tally {
     /// Counts `line` as the next one, and sets its number.
-    pub(super) fn number(&mut self, line: &mut Line) {
+    pub(super) fn number(&mut self, line: &mut ResultsLine) {
         let seq = match line {
-            Line::Header(_) => return,
-            Line::Sample(sample) => {
+            ResultsLine::Header(_) => return,
+            ResultsLine::Sample(sample) => {
                 self.samples += 1;
                 &mut sample.seq
             }
-            Line::Observation(seen) => {
+            ResultsLine::Observation(seen) => {
                 self.observations += 1;
                 &mut seen.seq
             }
-            Line::Failure(failed) => {
+            ResultsLine::Failure(failed) => {
                 self.failures += 1;
                 &mut failed.seq
             }
-            Line::Footer(footer) => &mut footer.seq,
+            ResultsLine::Footer(footer) => &mut footer.seq,
         };
         self.last_seq = self.last_seq.saturating_add(1);
         *seq = Some(self.last_seq);

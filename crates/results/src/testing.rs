@@ -9,16 +9,16 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2Serializer};
 use ipcperf_model::case_id::{CaseName, NameParts, Side, case_id};
 use ipcperf_model::environment::Environment;
-use ipcperf_model::mechanism::{CaseFacts, Delivery, PayloadWay};
-use ipcperf_model::message_options::{Content, FirstTouch, Reuse, Touch};
-use ipcperf_model::workload::Kind;
+use ipcperf_model::mechanism::{CaseFacts, Delivery, PayloadPath};
+use ipcperf_model::message_options::{BufferReuse, Content, FirstTouch, Touch};
+use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Measurement, Mode, RoundTrips, RunSpec, UserSystemSplit, WarmUp};
 
-use crate::analysis::Summarised;
+use crate::analysis::AnalyzedFile;
 use crate::identity::run_id;
 use crate::{
-    CaseIdentity, Condition, End, Header, PlanRecord, RefusedRecord, Results, RunIdentity, SCHEMA,
-    Sample,
+    CaseIdentity, Completeness, FileEnd, Header, PlanRecord, RefusedRecord, Results, RunIdentity,
+    SCHEMA, Sample,
 };
 
 /// Returns the properties of `mechanism` with its default options, as the engine has them, for mechanisms that
@@ -26,15 +26,17 @@ use crate::{
 #[must_use]
 pub fn facts(mechanism: &str) -> CaseFacts {
     let (delivery, way, sleeps) = match mechanism {
-        "null" => (Delivery::Nothing, PayloadWay::Nowhere, false),
-        "shm-ring" => (Delivery::Reliable, PayloadWay::Memory, false),
-        "mmap-file" | "mmap-queue" => (Delivery::Reliable, PayloadWay::Memory, true),
-        "bus-copy" | "bus-memfd" | "eventfd" => (Delivery::Reliable, PayloadWay::RungMemory, true),
-        "process-vm" => (Delivery::Reliable, PayloadWay::Reach, true),
-        _ => (Delivery::Reliable, PayloadWay::Kernel, true),
+        "null" => (Delivery::Nothing, PayloadPath::Nowhere, false),
+        "shm-ring" => (Delivery::Reliable, PayloadPath::Memory, false),
+        "mmap-file" | "mmap-queue" => (Delivery::Reliable, PayloadPath::Memory, true),
+        "bus-copy" | "bus-memfd" | "eventfd" => {
+            (Delivery::Reliable, PayloadPath::SharedMemoryWithDoorbell, true)
+        }
+        "process-vm" => (Delivery::Reliable, PayloadPath::CrossMemoryRead, true),
+        _ => (Delivery::Reliable, PayloadPath::Kernel, true),
     };
     let is_handed_over = mechanism == "bus-memfd";
-    CaseFacts { delivery, way, is_handed_over, sleeps, library: None }
+    CaseFacts { delivery, path: way, is_handed_over, sleeps, library: None }
 }
 
 /// Returns the distribution of `trips_ns`.
@@ -64,7 +66,7 @@ pub fn round_trips(trips_ns: &[u64]) -> RoundTrips {
 /// Returns a sample of `mechanism` with scripted times, for tests of code that uses samples.
 pub fn sample(
     mechanism: &str,
-    workload: Kind,
+    workload: WorkloadKind,
     buffer_bytes: u64,
     block: u32,
     elapsed_ns: u64,
@@ -79,10 +81,10 @@ pub fn sample(
         cpus: vec![0, 0],
         buffer_bytes,
         kernel_buffer: "default".to_owned(),
-        kernel_buffer_asked_bytes: None,
+        kernel_buffer_requested_bytes: None,
         touch: Touch::None,
         payload: Content::Constant,
-        buffers: Reuse::Hot,
+        buffers: BufferReuse::Hot,
         first_touch: FirstTouch::AfterFork,
         reply: None,
         reply_bytes: None,
@@ -101,18 +103,18 @@ pub fn sample(
 /// # Panics
 /// Never: the placement of the samples made here is valid.
 #[must_use]
-pub fn renamed(mut sample: Sample, parts: NameParts, side: Side) -> Sample {
+pub fn with_name_parts(mut sample: Sample, parts: NameParts, side: Side) -> Sample {
     let case = &sample.run.case;
-    let mut spec = RunSpec::usual(&case.mechanism, case.buffer_bytes);
+    let mut spec = RunSpec::with_defaults(&case.mechanism, case.buffer_bytes);
     spec.workload = case.workload;
     let placement = case.placement.parse().expect("a placement");
     sample.run.case.case_id = case_id(&spec, placement, &parts, side);
     let name = CaseName::new(&spec, placement, parts, side);
-    sample.run.case = sample.run.case.named(name);
+    sample.run.case = sample.run.case.with_name(name);
     sample
 }
 
-fn measurement(workload: Kind, buffer_bytes: u64, elapsed_ns: u64) -> Measurement {
+fn measurement(workload: WorkloadKind, buffer_bytes: u64, elapsed_ns: u64) -> Measurement {
     let trips = round_trips(&[elapsed_ns / 1_000]);
     Measurement {
         began_ns: 0,
@@ -130,7 +132,7 @@ fn measurement(workload: Kind, buffer_bytes: u64, elapsed_ns: u64) -> Measuremen
         steal_ns: Some(0),
         roles: Vec::new(),
         objects: Vec::new(),
-        dials: Vec::new(),
+        counter_readings: Vec::new(),
         repeats: Vec::new(),
     }
 }
@@ -143,12 +145,12 @@ pub fn header(cases: Vec<String>, refused: Vec<RefusedRecord>) -> Header {
         until_ci: None,
         until_decided: None,
         attempts: 1,
-        deadline_s: 10.0,
+        timeout_s: 10.0,
         cases,
         specs: Vec::new(),
         refused,
         unavailable: Vec::new(),
-        unwatched: Vec::new(),
+        unavailable_instruments: Vec::new(),
         custom: None,
         libraries: BTreeMap::new(),
     };
@@ -169,7 +171,11 @@ pub fn header(cases: Vec<String>, refused: Vec<RefusedRecord>) -> Header {
 }
 
 /// Returns a file at `path` with the given samples and refused cells, for tests of code that uses files.
-pub fn summarised(path: &str, samples: Vec<Sample>, refused: Vec<RefusedRecord>) -> Summarised {
+pub fn analyzed_file(
+    path: &str,
+    samples: Vec<Sample>,
+    refused: Vec<RefusedRecord>,
+) -> AnalyzedFile {
     let mut cases: Vec<String> = Vec::new();
     for sample in &samples {
         if !cases.contains(&sample.run.case.case_id) {
@@ -183,10 +189,10 @@ pub fn summarised(path: &str, samples: Vec<Sample>, refused: Vec<RefusedRecord>)
         observations: Vec::new(),
         failures: Vec::new(),
         footer: None,
-        end: End::Closed,
+        end: FileEnd::Closed,
         warnings: Vec::new(),
         end_warnings: Vec::new(),
-        condition: Condition::default(),
+        completeness: Completeness::default(),
     };
-    Summarised::of(Path::new(path), results)
+    AnalyzedFile::new(Path::new(path), results)
 }

@@ -10,7 +10,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 use rustix::io::Errno;
 
 use super::read::{Results, read_strictly};
-use super::record::{Header, Line};
+use super::record::{Header, ResultsLine};
 use super::tally::Tally;
 use crate::error::Error;
 use crate::origin::Origin;
@@ -29,21 +29,21 @@ impl Overwrite {
     ///
     /// # Errors
     /// Returns an error if the file exists and must not be replaced.
-    pub fn permits(self, path: &Path) -> Result<(), Error> {
+    pub fn check(self, path: &Path) -> Result<(), Error> {
         match self {
-            Self::Refuse if path.exists() => Err(exists(path)),
+            Self::Refuse if path.exists() => Err(exists_error(path)),
             Self::Refuse | Self::Replace => Ok(()),
         }
     }
 }
 
-fn exists(path: &Path) -> Error {
+fn exists_error(path: &Path) -> Error {
     Error::Exists(path.to_owned())
 }
 
 /// Disk space reserved for the next line and for the footer after it, bytes. The longest sample, one with a full
 /// histogram, has about 100 KiB.
-const ROOM_BYTES: u64 = 256 * 1024;
+const RESERVED_BYTES: u64 = 256 * 1024;
 
 /// Open results file. Only one command writes to it at a time.
 #[derive(Debug)]
@@ -69,20 +69,22 @@ impl Writer {
         // The file is truncated only after it is locked, because another command may be writing it.
         match options.open(&path) {
             Ok(file) => {
-                open_to_owner(&file);
+                grant_owner_access(&file);
                 let mut writer = Self { file, path, tally: Tally::default() };
                 writer.lock()?;
-                writer.begin(0)?;
-                writer.append(vec![Line::Header(header)])?;
+                writer.truncate(0)?;
+                writer.append(vec![ResultsLine::Header(header)])?;
                 Ok(writer)
             }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(exists(&path)),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(exists_error(&path))
+            }
             Err(source) => Err(Error::Unwritable { path, source }),
         }
     }
 
     /// Opens the results file at `path` to resume it. No other command may write to it from now on.
-    /// [`Writer::read`] reads it, and [`Writer::go_on`] sets the position.
+    /// [`Writer::read`] reads it, and [`Writer::resume_after`] sets the position.
     ///
     /// # Errors
     /// Returns an error if another command is writing to the file, or if it cannot be opened.
@@ -106,7 +108,7 @@ impl Writer {
     /// Returns the same errors as [`read`](crate::read()) with [`Strictness::Strict`](crate::Strictness::Strict).
     pub fn read(&self) -> Result<(Results, Origin), Error> {
         let unread = |source| Error::Unreadable { path: self.path.clone(), source };
-        let origin = Origin::of(&self.file).map_err(unread)?;
+        let origin = Origin::from_file(&self.file).map_err(unread)?;
         Ok((read_strictly(&self.file, &self.path)?, origin))
     }
 
@@ -114,9 +116,9 @@ impl Writer {
     ///
     /// # Errors
     /// Returns an error if the file cannot be truncated.
-    pub fn go_on(&mut self, results: &Results) -> Result<(), Error> {
-        self.tally = results.condition.tally;
-        self.begin(results.condition.whole_bytes)
+    pub fn resume_after(&mut self, results: &Results) -> Result<(), Error> {
+        self.tally = results.completeness.tally;
+        self.truncate(results.completeness.whole_bytes)
     }
 
     /// Returns the counts of the lines in the file.
@@ -137,14 +139,14 @@ impl Writer {
     ///
     /// # Errors
     /// Returns an error if the file cannot be truncated.
-    fn begin(&mut self, bytes: u64) -> Result<(), Error> {
+    fn truncate(&mut self, bytes: u64) -> Result<(), Error> {
         if !self.file.metadata().is_ok_and(|facts| facts.is_file()) {
             return Ok(());
         }
         let cut = self.file.set_len(bytes);
         cut.and_then(|()| self.file.seek(SeekFrom::Start(bytes)))
             .map(drop)
-            .map_err(|source| self.unwritable(source))
+            .map_err(|source| self.write_error(source))
     }
 
     /// Reserves disk space for another line and the footer. On a full disk this call fails, before a run is made
@@ -157,9 +159,9 @@ impl Writer {
         let Ok(end) = self.file.stream_position() else {
             return Ok(());
         };
-        match fallocate(self.file.as_fd(), FallocateFlags::KEEP_SIZE, end, ROOM_BYTES) {
+        match fallocate(self.file.as_fd(), FallocateFlags::KEEP_SIZE, end, RESERVED_BYTES) {
             Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
-                Err(self.unwritable(errno.into()))
+                Err(self.write_error(errno.into()))
             }
             _ => Ok(()),
         }
@@ -171,12 +173,12 @@ impl Writer {
     /// Returns an error if the file cannot be truncated to its length.
     pub fn release(&mut self) -> Result<(), Error> {
         match self.file.stream_position() {
-            Ok(end) => self.begin(end),
+            Ok(end) => self.truncate(end),
             Err(_) => Ok(()),
         }
     }
 
-    fn unwritable(&self, source: std::io::Error) -> Error {
+    fn write_error(&self, source: std::io::Error) -> Error {
         Error::Unwritable { path: self.path.clone(), source }
     }
 
@@ -186,18 +188,18 @@ impl Writer {
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
-    pub fn append(&mut self, mut lines: Vec<Line>) -> Result<(), Error> {
+    pub fn append(&mut self, mut lines: Vec<ResultsLine>) -> Result<(), Error> {
         let mut tally = self.tally;
         lines.iter_mut().for_each(|line| tally.number(line));
-        let text = lines.iter().map(as_written).collect::<Result<String, std::io::Error>>();
+        let text = lines.iter().map(to_json_line).collect::<Result<String, std::io::Error>>();
         let start = self.file.stream_position();
         let written = text.and_then(|text| self.file.write_all(text.as_bytes()));
         written.map_err(|source| {
             if let Ok(start) = start {
                 // If this fails too, the file ends with a torn line.
-                let _ = self.begin(start);
+                let _ = self.truncate(start);
             }
-            self.unwritable(source)
+            self.write_error(source)
         })?;
         self.tally = tally;
         Ok(())
@@ -210,7 +212,7 @@ impl Writer {
 }
 
 /// Lets the owner of `file` read and resume it, whatever the umask is.
-fn open_to_owner(file: &File) {
+fn grant_owner_access(file: &File) {
     let Ok(facts) = file.metadata() else { return };
     let (mode, owners) = (facts.permissions().mode(), 0o600);
     if facts.is_file() && mode & owners != owners {
@@ -219,6 +221,6 @@ fn open_to_owner(file: &File) {
     }
 }
 
-fn as_written(line: &Line) -> Result<String, std::io::Error> {
+fn to_json_line(line: &ResultsLine) -> Result<String, std::io::Error> {
     Ok(serde_json::to_string(line)? + "\n")
 }

@@ -8,19 +8,19 @@ use std::io;
 use ipcperf_ring::{Consumer, Options, Producer, ring};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut requests, heard) = ring(&Options::default())?;
-    let (answers, mut replies) = ring(&Options::default())?;
+    let (mut requests, incoming_requests) = ring(&Options::default())?;
+    let (outgoing_replies, mut replies) = ring(&Options::default())?;
     // SAFETY: the process has one thread.
     match unsafe { libc::fork() } {
         -1 => return Err(io::Error::last_os_error().into()),
         0 => {
-            requests.disown();
-            replies.disown();
-            return serve(heard, answers);
+            requests.close_after_fork();
+            replies.close_after_fork();
+            return serve(incoming_requests, outgoing_replies);
         }
         _child => {
-            heard.disown();
-            answers.disown();
+            incoming_requests.close_after_fork();
+            outgoing_replies.close_after_fork();
         }
     }
     for number in 0..3_u32 {
@@ -35,10 +35,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn serve(mut heard: Consumer, mut answers: Producer) -> Result<(), Box<dyn Error>> {
-    while let Ok(request) = heard.receive() {
+fn serve(mut requests: Consumer, mut replies: Producer) -> Result<(), Box<dyn Error>> {
+    while let Ok(request) = requests.receive() {
         let number = u32::from_ne_bytes((*request).try_into()?);
-        let mut reply = answers.loan(4)?;
+        let mut reply = replies.loan(4)?;
         reply.copy_from_slice(&(number * number).to_ne_bytes());
         reply.send();
     }

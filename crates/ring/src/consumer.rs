@@ -4,12 +4,14 @@ use std::io;
 use std::ops::Deref;
 
 use crate::Error;
-use crate::header::MOST_SLOTS;
-use crate::life::Lifeline;
+use crate::header::MAX_SLOTS;
+use crate::liveness::Lifeline;
 use crate::memory::Memory;
-use crate::record::{Continuation, Lies, WORD, Word, lead_bytes, longest_bytes, record_bytes};
+use crate::record::{
+    Continuation, PayloadLocation, WORD_BYTES, Word, lead_bytes, max_payload_bytes, record_bytes,
+};
 use crate::sync::{Arc, Ordering};
-use crate::wait::{Notices, Waiter, Waiting};
+use crate::wait::{SharedFlags, WaitStrategy, Waiter};
 
 /// The only receiver of a ring.
 #[derive(Debug)]
@@ -19,22 +21,22 @@ pub struct Consumer {
     position: u64,
     /// Position last published as the tail.
     published: u64,
-    taken: Option<Taken>,
+    taken: Option<TakenMessage>,
     /// Index of the header's next note of a freed slot, modulo their number.
     next_freed: usize,
     waiter: Waiter,
-    armed: bool,
+    closes_on_drop: bool,
 }
 
 /// A message that is left in place.
 #[derive(Clone, Copy, Debug)]
-struct Taken {
+struct TakenMessage {
     bytes: usize,
-    place: Place,
+    location: MessageLocation,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum MessageLocation {
     /// In the record at the consumer's position.
     Ring,
     /// In a slot; the record that refers to the slot has been passed.
@@ -48,7 +50,7 @@ fn payload_source(memory: &Memory, position: u64, bytes: usize) -> *const u8 {
 }
 
 impl Consumer {
-    pub(crate) fn new(memory: Arc<Memory>, waiting: Waiting, life: Lifeline) -> Self {
+    pub(crate) fn new(memory: Arc<Memory>, waiting: WaitStrategy, life: Lifeline) -> Self {
         Self {
             memory,
             position: 0,
@@ -56,7 +58,7 @@ impl Consumer {
             taken: None,
             next_freed: 0,
             waiter: Waiter::new(waiting, life),
-            armed: true,
+            closes_on_drop: true,
         }
     }
 
@@ -90,10 +92,10 @@ impl Consumer {
     fn pop(&mut self, into: &mut [u8]) -> Result<(usize, Continuation), Error> {
         self.release();
         let word = self.next_word()?;
-        if word.lies == Lies::InPool {
+        if word.location == PayloadLocation::Pool {
             return self.pop_slot(word, into);
         }
-        let bytes = self.checked(word)?;
+        let bytes = self.checked_length(word)?;
         if bytes > into.len() {
             return Err(Error::TooLarge);
         }
@@ -113,9 +115,9 @@ impl Consumer {
     /// memory since.
     #[cold]
     fn pop_slot(&mut self, word: Word, into: &mut [u8]) -> Result<(usize, Continuation), Error> {
-        let taken = self.referred(word)?;
+        let taken = self.referenced_slot(word)?;
         let Some(into) = into.get_mut(..taken.bytes) else { return Err(Error::TooLarge) };
-        self.pass_reference(taken);
+        self.skip_reference(taken);
         into.copy_from_slice(self.taken());
         self.release();
         Ok((taken.bytes, Continuation::Last))
@@ -124,7 +126,7 @@ impl Consumer {
     /// Waits for the next message and returns it in place. It is released when dropped.
     ///
     /// # Errors
-    /// As for [`Consumer::recv`]; [`Error::InPieces`] for a message that was sent as a copy longer than a chunk. That
+    /// As for [`Consumer::recv`]; [`Error::Fragmented`] for a message that was sent as a copy longer than a chunk. That
     /// message stays in the ring.
     pub fn receive(&mut self) -> Result<Message<'_>, Error> {
         self.take()?;
@@ -141,16 +143,16 @@ impl Consumer {
     pub fn take(&mut self) -> Result<usize, Error> {
         self.release();
         let word = self.next_word()?;
-        if word.lies == Lies::InPool {
-            let taken = self.referred(word)?;
-            self.pass_reference(taken);
+        if word.location == PayloadLocation::Pool {
+            let taken = self.referenced_slot(word)?;
+            self.skip_reference(taken);
             return Ok(taken.bytes);
         }
-        let bytes = self.checked(word)?;
+        let bytes = self.checked_length(word)?;
         if word.continuation == Continuation::More {
-            return Err(Error::InPieces);
+            return Err(Error::Fragmented);
         }
-        self.taken = Some(Taken { bytes, place: Place::Ring });
+        self.taken = Some(TakenMessage { bytes, location: MessageLocation::Ring });
         Ok(bytes)
     }
 
@@ -160,10 +162,10 @@ impl Consumer {
     #[inline]
     #[must_use]
     pub fn taken(&self) -> &[u8] {
-        let Some(Taken { bytes, place }) = self.taken else { return &[] };
+        let Some(TakenMessage { bytes, location: place }) = self.taken else { return &[] };
         let start = match place {
-            Place::Ring => payload_source(&self.memory, self.position, bytes),
-            Place::Slot(number) => self.memory.slot_source(number),
+            MessageLocation::Ring => payload_source(&self.memory, self.position, bytes),
+            MessageLocation::Slot(number) => self.memory.slot_source(number),
         };
         // SAFETY: `take` checked that ring or slot holds `bytes`, and nothing is loaded again, so the slice lies inside
         // the mapping, which lives as long as `self`; the kernel initialized it. `take` saw the record complete, and a
@@ -178,24 +180,26 @@ impl Consumer {
     pub fn release(&mut self) {
         match self.taken.take() {
             None => {}
-            Some(Taken { bytes, place: Place::Ring }) => {
+            Some(TakenMessage { bytes, location: MessageLocation::Ring }) => {
                 self.advance(record_bytes(self.position, bytes));
             }
-            Some(Taken { place: Place::Slot(number), .. }) => self.give_back(number),
+            Some(TakenMessage { location: MessageLocation::Slot(number), .. }) => {
+                self.return_slot(number);
+            }
         }
     }
 
-    fn give_back(&mut self, number: u32) {
+    fn return_slot(&mut self, number: u32) {
         let header = self.memory.header();
         header.freed.0[self.next_freed].store(number + 1, Ordering::Release);
-        self.next_freed = (self.next_freed + 1) % MOST_SLOTS;
+        self.next_freed = (self.next_freed + 1) % MAX_SLOTS;
         self.waiter.wake(&header.producer_sleeps.0);
     }
 
     /// Slot of the pool that the record at the current position refers to. Number and length are checked, since both
     /// lie in shared memory.
-    fn referred(&self, word: Word) -> Result<Taken, Error> {
-        let at = self.position + lead_bytes(self.position, WORD) as u64;
+    fn referenced_slot(&self, word: Word) -> Result<TakenMessage, Error> {
+        let at = self.position + lead_bytes(self.position, WORD_BYTES) as u64;
         let number = self.memory.word(at).load(Ordering::Relaxed);
         let geometry = self.memory.geometry;
         let number = u32::try_from(number).map_err(|_| Error::Corrupt)?;
@@ -203,24 +207,24 @@ impl Consumer {
         if number >= geometry.slots || bytes > geometry.slot_bytes {
             return Err(Error::Corrupt);
         }
-        Ok(Taken { bytes, place: Place::Slot(number) })
+        Ok(TakenMessage { bytes, location: MessageLocation::Slot(number) })
     }
 
     /// Passes the record at the current position, which refers to the message `taken`.
-    fn pass_reference(&mut self, taken: Taken) {
-        self.advance(record_bytes(self.position, WORD));
+    fn skip_reference(&mut self, taken: TakenMessage) {
+        self.advance(record_bytes(self.position, WORD_BYTES));
         self.taken = Some(taken);
     }
 
     /// Length of a payload in the ring. It is checked, since it lies in shared memory. A piece that is not the last has
     /// the length of a chunk: if an empty one were accepted, a ring full of them would be read forever.
     #[inline]
-    fn checked(&self, word: Word) -> Result<usize, Error> {
+    fn checked_length(&self, word: Word) -> Result<usize, Error> {
         let geometry = &self.memory.geometry;
         let bytes = usize::try_from(word.bytes).map_err(|_| Error::Corrupt)?;
         let is_last_or_chunk =
             word.continuation == Continuation::Last || bytes == geometry.chunk_bytes;
-        if bytes > longest_bytes(geometry.capacity_bytes) || !is_last_or_chunk {
+        if bytes > max_payload_bytes(geometry.capacity_bytes) || !is_last_or_chunk {
             return Err(Error::Corrupt);
         }
         Ok(bytes)
@@ -230,7 +234,7 @@ impl Consumer {
     #[inline]
     fn next_word(&mut self) -> Result<Word, Error> {
         let word = self.memory.word(self.position).load(Ordering::Acquire);
-        Word::read(if word == 0 { self.wait_for_record()? } else { word })
+        Word::decode(if word == 0 { self.wait_for_record()? } else { word })
     }
 
     #[inline]
@@ -256,8 +260,8 @@ impl Consumer {
         }
         let (header, word) = (self.memory.header(), self.memory.word(self.position));
         let record = || Some(word.load(Ordering::Acquire)).filter(|&word| word != 0);
-        let notices = Notices { sleeps: &header.consumer_sleeps.0, closed: &header.closed.0 };
-        self.waiter.until(record, notices)
+        let notices = SharedFlags { sleeps: &header.consumer_sleeps.0, closed: &header.closed.0 };
+        self.waiter.wait_until(record, notices)
     }
 
     /// Position of the next record, bytes since the ring's creation.
@@ -273,14 +277,14 @@ impl Consumer {
 
     /// Drops this side without notifying the producer: for the copy that a fork left in the wrong process. The producer
     /// detects a consumer's death only once no process has a copy.
-    pub fn disown(mut self) {
-        self.armed = false;
+    pub fn close_after_fork(mut self) {
+        self.closes_on_drop = false;
     }
 }
 
 impl Drop for Consumer {
     fn drop(&mut self) {
-        if self.armed {
+        if self.closes_on_drop {
             self.memory.header().close();
         }
     }
@@ -318,7 +322,8 @@ mod tests {
         let (mut producer, mut consumer) = ring(&options).unwrap();
         producer.loan(8000).unwrap().send();
         // As if the producer had changed the message's length after the word was read.
-        let word = Word { bytes: 8, continuation: Continuation::Last, lies: Lies::InPool };
+        let word =
+            Word { bytes: 8, continuation: Continuation::Last, location: PayloadLocation::Pool };
         assert_eq!(consumer.pop_slot(word, &mut [0; 8]), Ok((8, Continuation::Last)));
     }
 }

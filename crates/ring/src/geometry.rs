@@ -1,8 +1,8 @@
 //! Sizes of a ring.
 
-use crate::header::MOST_SLOTS;
-use crate::record::{capacity_for, longest_bytes};
-use crate::wait::Waiting;
+use crate::header::MAX_SLOTS;
+use crate::record::{capacity_for, max_payload_bytes};
+use crate::wait::WaitStrategy;
 
 /// Requested properties of a ring. [`Options::default`] suits messages of up to some KiB between two CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Options {
     /// Size of the longest loan from the pool, bytes.
     pub slot_bytes: usize,
     /// How both sides wait.
-    pub waiting: Waiting,
+    pub waiting: WaitStrategy,
 }
 
 impl Options {
@@ -43,7 +43,7 @@ impl Default for Options {
             longest_in_ring_bytes: usize::MAX,
             slots: 0,
             slot_bytes: 0,
-            waiting: Waiting::SpinThenFutex,
+            waiting: WaitStrategy::SpinThenFutex,
         }
     }
 }
@@ -62,19 +62,19 @@ pub(crate) struct Geometry {
 impl Geometry {
     /// Rounds the sizes up to units of `page` bytes. Returns `None` if they exceed the address space, or if there are
     /// more slots than a pool can have.
-    pub(crate) fn of(options: &Options, page: usize) -> Option<Self> {
+    pub(crate) fn from_options(options: &Options, page: usize) -> Option<Self> {
         let capacity_bytes = options.capacity_bytes.max(page).checked_next_power_of_two()?;
-        let longest_bytes = longest_bytes(capacity_bytes);
+        let longest_bytes = max_payload_bytes(capacity_bytes);
         let longest_in_ring_bytes = options.longest_in_ring_bytes.min(longest_bytes);
         let chunk_bytes = match options.waiting {
             // A side that may not wait for room would leave half a message in the ring.
-            Waiting::Never => usize::MAX,
+            WaitStrategy::NonBlocking => usize::MAX,
             _ => options.chunk_bytes.clamp(1, longest_bytes),
         };
         let slot_bytes = options.slot_bytes.checked_next_multiple_of(page)?;
         let pool_bytes = slot_bytes.checked_mul(options.slots as usize)?;
         let all_bytes = capacity_bytes.checked_mul(2)?.checked_add(pool_bytes)?;
-        if options.slots as usize > MOST_SLOTS || all_bytes > isize::MAX as usize / 2 {
+        if options.slots as usize > MAX_SLOTS || all_bytes > isize::MAX as usize / 2 {
             return None;
         }
         Some(Self {

@@ -3,27 +3,27 @@
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence, futex_wake};
 
 /// Maximum number of slots of a pool: the number of notes that fit into one line.
-pub(crate) const MOST_SLOTS: usize = 32;
+pub(crate) const MAX_SLOTS: usize = 32;
 
 /// A value on a separate pair of cache lines, since CPUs fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
-pub(crate) struct Line<T>(pub(crate) T);
+pub(crate) struct CachePadded<T>(pub(crate) T);
 
 /// Header of a ring. All zero is its initial state.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Header {
     /// Position of the consumer, bytes since the ring's creation; published at intervals.
-    pub(crate) tail: Line<AtomicU64>,
+    pub(crate) tail: CachePadded<AtomicU64>,
     /// 1 while the consumer sleeps or is about to sleep.
-    pub(crate) consumer_sleeps: Line<AtomicU32>,
+    pub(crate) consumer_sleeps: CachePadded<AtomicU32>,
     /// 1 while the producer sleeps or is about to sleep.
-    pub(crate) producer_sleeps: Line<AtomicU32>,
+    pub(crate) producer_sleeps: CachePadded<AtomicU32>,
     /// 1 once either side is gone.
-    pub(crate) closed: Line<AtomicU32>,
+    pub(crate) closed: CachePadded<AtomicU32>,
     /// Slots of the pool that the consumer returned, in that order: the slot's number plus 1.
-    pub(crate) freed: Line<[AtomicU32; MOST_SLOTS]>,
+    pub(crate) freed: CachePadded<[AtomicU32; MAX_SLOTS]>,
 }
 
 impl Header {

@@ -72,11 +72,11 @@
 //! - make this side wait, or use CPU time, for as long as the peer lives.
 //!
 //! Header, records and pool lie between inaccessible guard pages, and the memfd is sealed: no process can shorten it,
-//! which would kill the other with `SIGBUS`. `src/lying_peer` tests all of this.
+//! which would kill the other with `SIGBUS`. `src/malicious_peer` tests all of this.
 //!
 //! # Tests
 //!
-//! The orderings are model-checked with [loom](https://docs.rs/loom) (`tests/modelled.rs`), and a
+//! The orderings are model-checked with [loom](https://docs.rs/loom) (`tests/loom.rs`), and a
 //! process is killed at each of its instructions in `tests/killed_anywhere.rs`.
 
 #[cfg(doctest)]
@@ -84,32 +84,32 @@
 struct Readme;
 
 mod consumer;
+#[cfg(all(test, not(loom)))]
+mod corrupt_values;
 mod geometry;
 mod header;
-#[cfg(all(test, not(loom)))]
-mod lies;
 #[cfg(not(loom))]
-mod life;
+mod liveness;
+#[cfg(loom)]
+mod loom_model;
 #[cfg(all(test, not(loom)))]
-mod lying_peer;
+mod malicious_peer;
 #[cfg(not(loom))]
 mod memory;
-#[cfg(loom)]
-mod modelled;
 mod producer;
 mod record;
 mod sync;
 mod wait;
 
 #[cfg(loom)]
-use modelled as life;
+use loom_model as liveness;
 #[cfg(loom)]
-use modelled as memory;
+use loom_model as memory;
 
 pub use consumer::{Consumer, Message};
 pub use geometry::Options;
 pub use producer::{Loan, Producer};
-pub use wait::Waiting;
+pub use wait::WaitStrategy;
 
 use std::io;
 
@@ -121,19 +121,19 @@ use sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// There is no message, or no room, and the ring does not wait.
-    #[error("nothing is there, or no room, and the ring does not wait")]
+    #[error("the ring is empty or full, and does not wait")]
     WouldBlock,
     /// The other side was dropped, or its process is dead, and everything it had sent was received.
-    #[error("the other side is gone")]
+    #[error("the other side has closed the ring or died")]
     PeerGone,
     /// The message fits neither into ring nor pool, or not into the buffer.
     #[error("the message is larger than the ring or the buffer")]
     TooLarge,
     /// The message was sent in pieces, and can only be received as a copy.
-    #[error("the message lies in several pieces: receive a copy")]
-    InPieces,
+    #[error("the message is in several pieces: receive a copy")]
+    Fragmented,
     /// The shared memory holds a value that the ring never writes.
-    #[error("what lies in the shared memory was not written by this ring")]
+    #[error("the shared memory contains data that this ring did not write")]
     Corrupt,
 }
 
@@ -144,13 +144,13 @@ pub enum Error {
 /// error for the memory: `ENOMEM`, `EMFILE`, or `ENOSYS` before Linux 3.17.
 pub fn ring(options: &Options) -> io::Result<(Producer, Consumer)> {
     let geometry =
-        Geometry::of(options, memory::page_bytes()).ok_or(io::ErrorKind::InvalidInput)?;
+        Geometry::from_options(options, memory::page_bytes()).ok_or(io::ErrorKind::InvalidInput)?;
     sides(Arc::new(Memory::map(geometry)?), options.waiting)
 }
 
 /// Creates the two sides of a ring in `memory`.
-fn sides(memory: Arc<Memory>, waiting: Waiting) -> io::Result<(Producer, Consumer)> {
-    let (producers, consumers) = life::lifelines()?;
+fn sides(memory: Arc<Memory>, waiting: WaitStrategy) -> io::Result<(Producer, Consumer)> {
+    let (producers, consumers) = liveness::lifelines()?;
     let producer = Producer::new(Arc::clone(&memory), waiting, producers);
     Ok((producer, Consumer::new(memory, waiting, consumers)))
 }
@@ -164,9 +164,10 @@ mod tests {
 
     use super::*;
 
-    const WAITS: [Waiting; 3] = [Waiting::SpinThenFutex, Waiting::Futex, Waiting::Yield];
+    const WAITS: [WaitStrategy; 3] =
+        [WaitStrategy::SpinThenFutex, WaitStrategy::Futex, WaitStrategy::Yield];
 
-    fn small(waiting: Waiting) -> Options {
+    fn small(waiting: WaitStrategy) -> Options {
         Options { capacity_bytes: 4096, chunk_bytes: 1024, waiting, ..Options::default() }
     }
 
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_full_ring_and_an_empty_one_say_so() {
-        let (mut producer, mut consumer) = ring(&small(Waiting::Never)).unwrap();
+        let (mut producer, mut consumer) = ring(&small(WaitStrategy::NonBlocking)).unwrap();
         assert_eq!(consumer.recv(&mut [0; 8]), Err(Error::WouldBlock));
         let mut sent = 0;
         while producer.send(&[7; 100]).is_ok() {
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_fits_nowhere_is_refused() {
-        let (mut producer, mut consumer) = ring(&small(Waiting::Never)).unwrap();
+        let (mut producer, mut consumer) = ring(&small(WaitStrategy::NonBlocking)).unwrap();
         assert_eq!(producer.send(&[0; 4096]), Err(Error::TooLarge));
         assert_eq!(producer.loan(4096).unwrap_err(), Error::TooLarge);
         producer.send(&[1; 64]).unwrap();
@@ -219,15 +220,15 @@ mod tests {
 
     #[test]
     fn a_message_in_pieces_can_only_be_copied_out() {
-        let (mut producer, mut consumer) = ring(&small(Waiting::Futex)).unwrap();
+        let (mut producer, mut consumer) = ring(&small(WaitStrategy::Futex)).unwrap();
         producer.send(&message(2000, 1)).unwrap();
-        assert_eq!(consumer.receive().unwrap_err(), Error::InPieces);
+        assert_eq!(consumer.receive().unwrap_err(), Error::Fragmented);
         assert_eq!(received(&mut consumer, 2000), message(2000, 1));
     }
 
     #[test]
     fn a_loan_that_is_not_sent_is_given_up() {
-        let options = Options { slots: 1, slot_bytes: 8192, ..small(Waiting::Never) };
+        let options = Options { slots: 1, slot_bytes: 8192, ..small(WaitStrategy::NonBlocking) };
         let (mut producer, mut consumer) = ring(&options).unwrap();
         for bytes in [10, 8000] {
             producer.loan(bytes).unwrap().fill(9);
@@ -242,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_slot_freed_last_is_lent_next() {
-        let options = Options { slots: 4, slot_bytes: 8192, ..small(Waiting::Never) };
+        let options = Options { slots: 4, slot_bytes: 8192, ..small(WaitStrategy::NonBlocking) };
         let (mut producer, mut consumer) = ring(&options).unwrap();
         let mut places = Vec::new();
         for _ in 0..100 {
@@ -261,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_shown_when_it_is_full_or_flushed() {
-        let options = Options { batch_bytes: 48, ..small(Waiting::Never) };
+        let options = Options { batch_bytes: 48, ..small(WaitStrategy::NonBlocking) };
         let (mut producer, mut consumer) = ring(&options).unwrap();
         for seed in 0..3 {
             assert_eq!(consumer.recv(&mut [0; 8]), Err(Error::WouldBlock));
@@ -295,7 +296,7 @@ mod tests {
         for waiting in WAITS {
             let (mut producer, consumer) = ring(&small(waiting)).unwrap();
             // Like a killed process: the other side is not notified.
-            consumer.disown();
+            consumer.close_after_fork();
             while producer.send(&[0; 100]).is_ok() {}
             assert_eq!(producer.loan(100).unwrap_err(), Error::PeerGone);
         }
@@ -325,7 +326,7 @@ mod tests {
                 consumer.taken().to_vec()
             }
             Err(error) => {
-                assert_eq!(error, Error::InPieces);
+                assert_eq!(error, Error::Fragmented);
                 received(consumer, bytes)
             }
         }

@@ -25,7 +25,7 @@ pub(crate) fn page_bytes() -> usize {
 /// ```
 #[derive(Debug)]
 pub(crate) struct Memory {
-    _reserved: Reserved,
+    _reserved: ReservedRange,
     header: NonNull<Header>,
     records: NonNull<u8>,
     pool: NonNull<u8>,
@@ -40,12 +40,12 @@ unsafe impl Sync for Memory {}
 
 /// A reserved address range to which nothing else is mapped.
 #[derive(Debug)]
-struct Reserved {
+struct ReservedRange {
     start: NonNull<u8>,
     bytes: usize,
 }
 
-impl Reserved {
+impl ReservedRange {
     fn new(bytes: usize) -> io::Result<Self> {
         // SAFETY: reserving addresses of the kernel's choice aliases nothing.
         let start =
@@ -74,7 +74,7 @@ impl Reserved {
     }
 }
 
-impl Drop for Reserved {
+impl Drop for ReservedRange {
     fn drop(&mut self) {
         // SAFETY: the addresses were reserved with this length, and both sides, which hold the memory in an `Arc`, are
         // gone.
@@ -104,7 +104,7 @@ impl Memory {
         let file = sealed_file(header + capacity + pool)?;
         let records_at = guard + header + guard;
         let pool_at = records_at + 2 * capacity + guard;
-        let reserved = Reserved::new(pool_at + pool + guard)?;
+        let reserved = ReservedRange::new(pool_at + pool + guard)?;
         reserved.map(&file, guard, 0, header)?;
         reserved.map(&file, records_at, header, capacity)?;
         reserved.map(&file, records_at + capacity, header, capacity)?;
@@ -215,7 +215,7 @@ mod tests {
 
     fn map(slots: u32) -> Memory {
         let options = Options { capacity_bytes: 1, slots, slot_bytes: 1, ..Options::default() };
-        Memory::map(Geometry::of(&options, page_bytes()).unwrap()).unwrap()
+        Memory::map(Geometry::from_options(&options, page_bytes()).unwrap()).unwrap()
     }
 
     #[test]

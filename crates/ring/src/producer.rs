@@ -4,12 +4,12 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 
 use crate::Error;
-use crate::header::{Header, MOST_SLOTS};
-use crate::life::Lifeline;
+use crate::header::{Header, MAX_SLOTS};
+use crate::liveness::Lifeline;
 use crate::memory::Memory;
-use crate::record::{Continuation, Lies, WORD, Word, lead_bytes, record_bytes};
+use crate::record::{Continuation, PayloadLocation, WORD_BYTES, Word, lead_bytes, record_bytes};
 use crate::sync::{Arc, Ordering};
-use crate::wait::{Notices, Waiter, Waiting};
+use crate::wait::{SharedFlags, WaitStrategy, Waiter};
 
 /// The only sender of a ring.
 #[derive(Debug)]
@@ -18,13 +18,13 @@ pub struct Producer {
     /// Position of the next record, bytes since the ring's creation.
     head: u64,
     /// The consumer's tail as last read and checked: never beyond `head`, and never more than the capacity behind it.
-    seen_tail: u64,
+    cached_tail: u64,
     /// First record not yet published to the consumer: its position, and its word.
     held_back: Option<(u64, u64)>,
     slots: FreeSlots,
-    loaned: Option<Loaned>,
+    reservation: Option<Reservation>,
     waiter: Waiter,
-    armed: bool,
+    closes_on_drop: bool,
 }
 
 /// Free slots of the pool. The one freed last is on top, since caches still hold it.
@@ -38,7 +38,7 @@ struct FreeSlots {
 }
 
 impl FreeSlots {
-    fn all(count: u32) -> Self {
+    fn new(count: u32) -> Self {
         Self { stack: (0..count).rev().collect(), count, next: 0 }
     }
 
@@ -48,7 +48,7 @@ impl FreeSlots {
     /// # Errors
     /// Returns [`Error::Corrupt`] for a slot that does not exist or is not lent. So no slot is lent twice, and no more
     /// notes are accepted than there are slots.
-    fn noted(&self, header: &Header) -> Result<Option<u32>, Error> {
+    fn next_freed(&self, header: &Header) -> Result<Option<u32>, Error> {
         let note = header.freed.0[self.next].load(Ordering::Acquire);
         let Some(number) = note.checked_sub(1) else { return Ok(None) };
         if number >= self.count || self.stack.contains(&number) {
@@ -58,22 +58,22 @@ impl FreeSlots {
     }
 
     /// Takes back slot `number`, which the next note named.
-    fn take_back(&mut self, header: &Header, number: u32) {
+    fn reclaim(&mut self, header: &Header, number: u32) {
         header.freed.0[self.next].store(0, Ordering::Relaxed);
-        self.next = (self.next + 1) % MOST_SLOTS;
+        self.next = (self.next + 1) % MAX_SLOTS;
         self.stack.push(number);
     }
 }
 
 /// Reserved space for a message.
 #[derive(Clone, Copy, Debug)]
-struct Loaned {
+struct Reservation {
     bytes: usize,
-    place: Place,
+    location: LoanLocation,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum LoanLocation {
     Ring,
     Slot(u32),
 }
@@ -89,23 +89,23 @@ fn payload_target(memory: &Memory, position: u64, bytes: usize) -> *mut u8 {
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] for a tail that no consumer can have reached.
-fn checked_tail(tail: u64, seen_tail: u64, head: u64) -> Result<u64, Error> {
-    let is_at_word = tail.is_multiple_of(WORD as u64);
-    if (seen_tail..=head).contains(&tail) && is_at_word { Ok(tail) } else { Err(Error::Corrupt) }
+fn checked_tail(tail: u64, cached_tail: u64, head: u64) -> Result<u64, Error> {
+    let is_at_word = tail.is_multiple_of(WORD_BYTES as u64);
+    if (cached_tail..=head).contains(&tail) && is_at_word { Ok(tail) } else { Err(Error::Corrupt) }
 }
 
 impl Producer {
-    pub(crate) fn new(memory: Arc<Memory>, waiting: Waiting, life: Lifeline) -> Self {
-        let slots = FreeSlots::all(memory.geometry.slots);
+    pub(crate) fn new(memory: Arc<Memory>, waiting: WaitStrategy, life: Lifeline) -> Self {
+        let slots = FreeSlots::new(memory.geometry.slots);
         Self {
             memory,
             head: 0,
-            seen_tail: 0,
+            cached_tail: 0,
             held_back: None,
             slots,
-            loaned: None,
+            reservation: None,
             waiter: Waiter::new(waiting, life),
-            armed: true,
+            closes_on_drop: true,
         }
     }
 
@@ -125,7 +125,7 @@ impl Producer {
     /// for a message that can never fit.
     #[inline]
     pub fn send(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.give_up();
+        self.cancel_reservation();
         let chunk_bytes = self.memory.geometry.chunk_bytes;
         let mut rest = message;
         while rest.len() > chunk_bytes {
@@ -140,16 +140,19 @@ impl Producer {
     fn push(&mut self, payload: &[u8], continuation: Continuation) -> Result<(), Error> {
         let record = record_bytes(self.head, payload.len());
         // Includes room for the word after the record, which is cleared before the record is published.
-        self.make_room(record + WORD)?;
-        // SAFETY: `make_room` established, from a checked tail, that the consumer is done with `record + WORD` bytes
-        // from `head` on, no more than the capacity, which include the payload; they are contiguous in the double
+        self.make_room(record + WORD_BYTES)?;
+        // SAFETY: `make_room` established, from a checked tail, that the consumer is done with `record + WORD_BYTES`
+        // bytes from `head` on, no more than the capacity, which include the payload; they are contiguous in the double
         // mapping. No other code of the protocol writes there; a consumer that does anyway changes only what it will
         // receive.
         unsafe {
             let target = payload_target(&self.memory, self.head, payload.len());
             target.copy_from_nonoverlapping(payload.as_ptr(), payload.len());
         }
-        self.show(Word::of(payload.len(), continuation, Lies::Behind), record);
+        self.finish_record(
+            Word::encode(payload.len(), continuation, PayloadLocation::Inline),
+            record,
+        );
         Ok(())
     }
 
@@ -171,18 +174,18 @@ impl Producer {
     /// As for [`Producer::loan`].
     #[inline]
     pub fn reserve(&mut self, bytes: usize) -> Result<(), Error> {
-        self.give_up();
+        self.cancel_reservation();
         let geometry = self.memory.geometry;
         let place = if bytes <= geometry.longest_in_ring_bytes {
-            self.make_room(record_bytes(self.head, bytes) + WORD)?;
-            Place::Ring
+            self.make_room(record_bytes(self.head, bytes) + WORD_BYTES)?;
+            LoanLocation::Ring
         } else if bytes <= geometry.slot_bytes && geometry.slots > 0 {
-            self.make_room(record_bytes(self.head, WORD) + WORD)?;
-            Place::Slot(self.free_slot()?)
+            self.make_room(record_bytes(self.head, WORD_BYTES) + WORD_BYTES)?;
+            LoanLocation::Slot(self.free_slot()?)
         } else {
             return Err(Error::TooLarge);
         };
-        self.loaned = Some(Loaned { bytes, place });
+        self.reservation = Some(Reservation { bytes, location: place });
         Ok(())
     }
 
@@ -190,10 +193,10 @@ impl Producer {
     /// violates the protocol can change its contents (see the crate's documentation).
     #[inline]
     pub fn reserved(&mut self) -> &mut [u8] {
-        let Some(Loaned { bytes, place }) = self.loaned else { return &mut [] };
+        let Some(Reservation { bytes, location: place }) = self.reservation else { return &mut [] };
         let start = match place {
-            Place::Ring => payload_target(&self.memory, self.head, bytes),
-            Place::Slot(number) => self.memory.slot_target(number),
+            LoanLocation::Ring => payload_target(&self.memory, self.head, bytes),
+            LoanLocation::Slot(number) => self.memory.slot_target(number),
         };
         // SAFETY: `reserve` saw room for `bytes` there, inside the mapping, which lives as long as `self`; the kernel
         // initialized it. The record is not published to the consumer before `commit`. A consumer that writes there
@@ -205,69 +208,76 @@ impl Producer {
     /// Sends the message in the reserved space, if any.
     #[inline]
     pub fn commit(&mut self) {
-        let Some(Loaned { bytes, place }) = self.loaned.take() else { return };
+        let Some(Reservation { bytes, location: place }) = self.reservation.take() else { return };
         match place {
-            Place::Ring => {
-                let word = Word::of(bytes, Continuation::Last, Lies::Behind);
-                self.show(word, record_bytes(self.head, bytes));
+            LoanLocation::Ring => {
+                let word = Word::encode(bytes, Continuation::Last, PayloadLocation::Inline);
+                self.finish_record(word, record_bytes(self.head, bytes));
             }
-            Place::Slot(number) => self.refer_to(number, bytes),
+            LoanLocation::Slot(number) => self.commit_slot(number, bytes),
         }
     }
 
-    fn refer_to(&mut self, number: u32, bytes: usize) {
+    fn commit_slot(&mut self, number: u32, bytes: usize) {
         // `reserve` made room for it.
-        let at = self.head + lead_bytes(self.head, WORD) as u64;
+        let at = self.head + lead_bytes(self.head, WORD_BYTES) as u64;
         self.memory.word(at).store(number.into(), Ordering::Relaxed);
-        self.show(Word::of(bytes, Continuation::Last, Lies::InPool), record_bytes(self.head, WORD));
+        self.finish_record(
+            Word::encode(bytes, Continuation::Last, PayloadLocation::Pool),
+            record_bytes(self.head, WORD_BYTES),
+        );
     }
 
     #[inline]
-    fn give_up(&mut self) {
-        if let Some(Loaned { place: Place::Slot(number), .. }) = self.loaned.take() {
+    fn cancel_reservation(&mut self) {
+        if let Some(Reservation { location: LoanLocation::Slot(number), .. }) =
+            self.reservation.take()
+        {
             self.slots.stack.push(number);
         }
     }
 
     /// Returns the slot freed last among those that the consumer gave back; waits if none is free.
     fn free_slot(&mut self) -> Result<u32, Error> {
-        self.collect()?;
+        self.collect_freed()?;
         if self.slots.stack.is_empty() {
             self.flush();
             let (header, slots) = (self.memory.header(), &self.slots);
-            let notices = Notices { sleeps: &header.producer_sleeps.0, closed: &header.closed.0 };
-            let number = self.waiter.until(|| slots.noted(header).transpose(), notices)??;
-            self.slots.take_back(header, number);
-            self.collect()?;
+            let notices =
+                SharedFlags { sleeps: &header.producer_sleeps.0, closed: &header.closed.0 };
+            let number =
+                self.waiter.wait_until(|| slots.next_freed(header).transpose(), notices)??;
+            self.slots.reclaim(header, number);
+            self.collect_freed()?;
         }
         self.slots.stack.pop().ok_or(Error::Corrupt)
     }
 
     /// Collects the notes of freed slots. There are never more notes than slots, so no note is overwritten before it is
     /// collected.
-    fn collect(&mut self) -> Result<(), Error> {
+    fn collect_freed(&mut self) -> Result<(), Error> {
         let header = self.memory.header();
-        while let Some(number) = self.slots.noted(header)? {
-            self.slots.take_back(header, number);
+        while let Some(number) = self.slots.next_freed(header)? {
+            self.slots.reclaim(header, number);
         }
         Ok(())
     }
 
     /// Completes the record at `head`, and publishes it to the consumer unless it is held back.
     #[inline]
-    fn show(&mut self, word: u64, record: usize) {
+    fn finish_record(&mut self, word: u64, record: usize) {
         let next = self.head + record as u64;
         self.memory.word(next).store(0, Ordering::Relaxed);
         if self.memory.geometry.batch_bytes == 0 {
-            self.release(self.head, word);
+            self.publish(self.head, word);
         } else {
-            self.hold_back(word, next);
+            self.add_to_batch(word, next);
         }
         self.head = next;
     }
 
     #[inline]
-    fn release(&mut self, position: u64, word: u64) {
+    fn publish(&mut self, position: u64, word: u64) {
         self.memory.word(position).store(word, Ordering::Release);
         self.waiter.wake(&self.memory.header().consumer_sleeps.0);
     }
@@ -275,7 +285,7 @@ impl Producer {
     /// Holds a record back. All records of a batch but the first are already complete in the ring: the consumer reaches
     /// them only past the first.
     #[inline]
-    fn hold_back(&mut self, word: u64, next: u64) {
+    fn add_to_batch(&mut self, word: u64, next: u64) {
         let (first, first_word) = match self.held_back {
             Some(first) => {
                 self.memory.word(self.head).store(word, Ordering::Relaxed);
@@ -285,7 +295,7 @@ impl Producer {
         };
         if next - first >= self.memory.geometry.batch_bytes as u64 {
             self.held_back = None;
-            self.release(first, first_word);
+            self.publish(first, first_word);
         } else {
             self.held_back = Some((first, first_word));
         }
@@ -295,13 +305,14 @@ impl Producer {
     #[inline]
     pub fn flush(&mut self) {
         if let Some((first, word)) = self.held_back.take() {
-            self.release(first, word);
+            self.publish(first, word);
         }
     }
 
     #[inline]
     fn make_room(&mut self, bytes: usize) -> Result<(), Error> {
-        if self.head - self.seen_tail + bytes as u64 <= self.memory.geometry.capacity_bytes as u64 {
+        if self.head - self.cached_tail + bytes as u64 <= self.memory.geometry.capacity_bytes as u64
+        {
             return Ok(());
         }
         self.wait_for_room(bytes)
@@ -315,14 +326,14 @@ impl Producer {
         }
         // The consumer can free space only for records that were published.
         self.flush();
-        let (header, head, seen_tail) = (self.memory.header(), self.head, self.seen_tail);
+        let (header, head, seen_tail) = (self.memory.header(), self.head, self.cached_tail);
         let room = || {
             let tail = checked_tail(header.tail.0.load(Ordering::Acquire), seen_tail, head);
             let enough = |tail: &u64| head - tail + bytes as u64 <= capacity;
             tail.map(|tail| Some(tail).filter(enough)).transpose()
         };
-        let notices = Notices { sleeps: &header.producer_sleeps.0, closed: &header.closed.0 };
-        self.seen_tail = self.waiter.until(room, notices)??;
+        let notices = SharedFlags { sleeps: &header.producer_sleeps.0, closed: &header.closed.0 };
+        self.cached_tail = self.waiter.wait_until(room, notices)??;
         Ok(())
     }
 
@@ -339,14 +350,14 @@ impl Producer {
 
     /// Drops this side without notifying the consumer: for the copy that a fork left in the wrong process. The consumer
     /// detects a producer's death only once no process has a copy.
-    pub fn disown(mut self) {
-        self.armed = false;
+    pub fn close_after_fork(mut self) {
+        self.closes_on_drop = false;
     }
 }
 
 impl Drop for Producer {
     fn drop(&mut self) {
-        if self.armed {
+        if self.closes_on_drop {
             self.flush();
             self.memory.header().close();
         }
@@ -370,11 +381,13 @@ impl Deref for Loan<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        let Some(Loaned { bytes, place }) = self.producer.loaned else { return &[] };
+        let Some(Reservation { bytes, location: place }) = self.producer.reservation else {
+            return &[];
+        };
         let (memory, head) = (&self.producer.memory, self.producer.head);
         let start = match place {
-            Place::Ring => payload_target(memory, head, bytes),
-            Place::Slot(number) => memory.slot_target(number),
+            LoanLocation::Ring => payload_target(memory, head, bytes),
+            LoanLocation::Slot(number) => memory.slot_target(number),
         };
         // SAFETY: as in `Producer::reserved`.
         unsafe { std::slice::from_raw_parts(start, bytes) }
@@ -389,6 +402,6 @@ impl DerefMut for Loan<'_> {
 
 impl Drop for Loan<'_> {
     fn drop(&mut self) {
-        self.producer.give_up();
+        self.producer.cancel_reservation();
     }
 }

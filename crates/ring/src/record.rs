@@ -3,7 +3,7 @@
 use crate::Error;
 
 /// Size of the word before each record, bytes.
-pub(crate) const WORD: usize = 8;
+pub(crate) const WORD_BYTES: usize = 8;
 /// Flag in the word of a record that is present.
 const PRESENT: u64 = 1 << 63;
 /// Flag of a message that continues in the next record.
@@ -20,9 +20,9 @@ pub(crate) enum Continuation {
 
 /// Location of a record's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lies {
-    Behind,
-    InPool,
+pub(crate) enum PayloadLocation {
+    Inline,
+    Pool,
 }
 
 /// Decoded word of a record.
@@ -30,14 +30,18 @@ pub(crate) enum Lies {
 pub(crate) struct Word {
     pub(crate) bytes: u64,
     pub(crate) continuation: Continuation,
-    pub(crate) lies: Lies,
+    pub(crate) location: PayloadLocation,
 }
 
 impl Word {
     #[inline]
-    pub(crate) const fn of(bytes: usize, continuation: Continuation, lies: Lies) -> u64 {
+    pub(crate) const fn encode(
+        bytes: usize,
+        continuation: Continuation,
+        location: PayloadLocation,
+    ) -> u64 {
         let more = if matches!(continuation, Continuation::More) { MORE } else { 0 };
-        let pooled = if matches!(lies, Lies::InPool) { POOLED } else { 0 };
+        let pooled = if matches!(location, PayloadLocation::Pool) { POOLED } else { 0 };
         PRESENT | more | pooled | bytes as u64
     }
 
@@ -47,49 +51,54 @@ impl Word {
     /// Returns [`Error::Corrupt`] for a word without the present flag, or with both the pool and the continuation flag:
     /// a producer writes neither.
     #[inline]
-    pub(crate) const fn read(word: u64) -> Result<Self, Error> {
+    pub(crate) const fn decode(word: u64) -> Result<Self, Error> {
         if word & PRESENT == 0 || word & (MORE | POOLED) == MORE | POOLED {
             return Err(Error::Corrupt);
         }
         Ok(Self {
             bytes: word & !(PRESENT | MORE | POOLED),
             continuation: if word & MORE == 0 { Continuation::Last } else { Continuation::More },
-            lies: if word & POOLED == 0 { Lies::Behind } else { Lies::InPool },
+            location: if word & POOLED == 0 {
+                PayloadLocation::Inline
+            } else {
+                PayloadLocation::Pool
+            },
         })
     }
 }
 
 /// Minimum size of payloads that begin at a cache line, bytes. A copy whose source or target is aligned is up to a
 /// quarter faster between distant CPUs. For a shorter payload the extra line costs more than alignment saves.
-const ALIGNED_FROM: usize = 2048;
-const LINE: usize = 64;
+const MIN_ALIGNED_BYTES: usize = 2048;
+const LINE_BYTES: usize = 64;
 
 /// Longest payload that fits into a ring of `capacity_bytes`, next to its lead and the word after it.
 #[inline]
-pub(crate) const fn longest_bytes(capacity_bytes: usize) -> usize {
-    capacity_bytes - if capacity_bytes < ALIGNED_FROM { 2 * WORD } else { LINE + WORD }
+pub(crate) const fn max_payload_bytes(capacity_bytes: usize) -> usize {
+    capacity_bytes
+        - if capacity_bytes < MIN_ALIGNED_BYTES { 2 * WORD_BYTES } else { LINE_BYTES + WORD_BYTES }
 }
 
 /// Smallest ring that has room for a payload of `bytes`.
 pub(crate) const fn capacity_for(bytes: usize) -> usize {
-    (bytes.next_multiple_of(WORD) + LINE + WORD).next_power_of_two()
+    (bytes.next_multiple_of(WORD_BYTES) + LINE_BYTES + WORD_BYTES).next_power_of_two()
 }
 
 /// Offset of the payload in a record at `position`.
 #[inline]
 #[allow(clippy::cast_possible_truncation, reason = "a remainder below LINE")]
 pub(crate) const fn lead_bytes(position: u64, payload_bytes: usize) -> usize {
-    if payload_bytes < ALIGNED_FROM {
-        return WORD;
+    if payload_bytes < MIN_ALIGNED_BYTES {
+        return WORD_BYTES;
     }
-    let after_word = (position % LINE as u64) as usize + WORD;
-    WORD + after_word.next_multiple_of(LINE) - after_word
+    let after_word = (position % LINE_BYTES as u64) as usize + WORD_BYTES;
+    WORD_BYTES + after_word.next_multiple_of(LINE_BYTES) - after_word
 }
 
 /// Size of a record at `position` in the ring, including its word, bytes.
 #[inline]
 pub(crate) const fn record_bytes(position: u64, payload_bytes: usize) -> usize {
-    lead_bytes(position, payload_bytes) + payload_bytes.next_multiple_of(WORD)
+    lead_bytes(position, payload_bytes) + payload_bytes.next_multiple_of(WORD_BYTES)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -98,18 +107,20 @@ mod tests {
 
     #[test]
     fn long_payloads_begin_at_a_line_and_short_ones_behind_the_word() {
-        for position in (0..256).step_by(WORD) {
+        for position in (0..256).step_by(WORD_BYTES) {
             for bytes in [0, 1, 2047] {
-                assert_eq!(lead_bytes(position, bytes), WORD);
+                assert_eq!(lead_bytes(position, bytes), WORD_BYTES);
             }
             for bytes in [2048, 2049, 1 << 20] {
                 let lead = lead_bytes(position, bytes);
                 assert_eq!((position + lead as u64) % 64, 0);
-                assert!((WORD..=LINE).contains(&lead), "{lead}");
-                assert_eq!(record_bytes(position, bytes) % WORD, 0);
+                assert!((WORD_BYTES..=LINE_BYTES).contains(&lead), "{lead}");
+                assert_eq!(record_bytes(position, bytes) % WORD_BYTES, 0);
                 let capacity = capacity_for(bytes);
-                assert!(bytes <= longest_bytes(capacity));
-                assert!(record_bytes(position, longest_bytes(capacity)) + WORD <= capacity);
+                assert!(bytes <= max_payload_bytes(capacity));
+                assert!(
+                    record_bytes(position, max_payload_bytes(capacity)) + WORD_BYTES <= capacity
+                );
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Synchronization primitives: those of the system or, with `--cfg loom`, loom's model of them.
 
 #[cfg(loom)]
-pub(crate) use self::modelled::{futex_wait, futex_wake, give_way};
+pub(crate) use self::loom_model::{futex_wait, futex_wake, yield_now};
 #[cfg(not(loom))]
-pub(crate) use self::real::{futex_wait, futex_wake, give_way};
+pub(crate) use self::real::{futex_wait, futex_wake, yield_now};
 #[cfg(loom)]
 pub(crate) use loom::sync::Arc;
 #[cfg(loom)]
@@ -15,9 +15,9 @@ pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// Reason why a sleep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Woken {
+pub(crate) enum WakeReason {
     /// The time limit passed.
-    ByTime,
+    TimedOut,
     /// A wake, a signal, or a changed word: the sleeper must check again.
     Otherwise,
 }
@@ -29,17 +29,17 @@ mod real {
     use rustix::io::Errno;
     use rustix::thread::futex::{self, Flags, Timespec};
 
-    use super::{AtomicU32, Woken};
+    use super::{AtomicU32, WakeReason};
 
     /// Sleeps while `word` is 1, for `limit` at most.
-    pub(crate) fn futex_wait(word: &AtomicU32, limit: Duration) -> Woken {
+    pub(crate) fn futex_wait(word: &AtomicU32, limit: Duration) -> WakeReason {
         let limit = Timespec {
             tv_sec: limit.as_secs().cast_signed(),
             tv_nsec: limit.subsec_nanos().into(),
         };
         match futex::wait(word, Flags::empty(), 1, Some(&limit)) {
-            Err(Errno::TIMEDOUT) => Woken::ByTime,
-            _ => Woken::Otherwise,
+            Err(Errno::TIMEDOUT) => WakeReason::TimedOut,
+            _ => WakeReason::Otherwise,
         }
     }
 
@@ -48,31 +48,31 @@ mod real {
         let _ = futex::wake(word, Flags::empty(), 1);
     }
 
-    pub(crate) fn give_way() {
+    pub(crate) fn yield_now() {
         rustix::thread::sched_yield();
     }
 }
 
 /// A futex that loom can model: a thread that sleeps forever is a deadlock, which loom reports.
 #[cfg(loom)]
-mod modelled {
+mod loom_model {
     use std::time::Duration;
 
     use loom::lazy_static;
     use loom::sync::{Condvar, Mutex};
 
-    use super::{AtomicU32, Ordering, Woken};
+    use super::{AtomicU32, Ordering, WakeReason};
 
     lazy_static! {
         static ref KERNEL: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
     }
 
-    pub(crate) fn futex_wait(word: &AtomicU32, _: Duration) -> Woken {
+    pub(crate) fn futex_wait(word: &AtomicU32, _: Duration) -> WakeReason {
         let guard = KERNEL.0.lock().unwrap();
         if word.load(Ordering::SeqCst) == 1 {
             drop(KERNEL.1.wait(guard).unwrap());
         }
-        Woken::Otherwise
+        WakeReason::Otherwise
     }
 
     pub(crate) fn futex_wake(_: &AtomicU32) {
@@ -80,7 +80,7 @@ mod modelled {
         KERNEL.1.notify_all();
     }
 
-    pub(crate) fn give_way() {
+    pub(crate) fn yield_now() {
         loom::thread::yield_now();
     }
 }

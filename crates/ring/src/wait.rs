@@ -4,33 +4,35 @@ use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
 use crate::Error;
-use crate::life::Lifeline;
-use crate::sync::{AtomicU32, Ordering, Woken, fence, futex_wait, futex_wake, give_way};
+use crate::liveness::Lifeline;
+use crate::sync::{AtomicU32, Ordering, WakeReason, fence, futex_wait, futex_wake, yield_now};
 
 /// Initial time to poll before sleeping: longer than the cost of a wake-up, shorter than the other side's time slice.
 const SPIN: Duration = Duration::from_micros(20);
 
 /// Maximum time to poll if sleeps have turned out to be short: for longer waits the cost of a wake-up is negligible.
-const LONGEST_SPIN: Duration = Duration::from_millis(1);
+const MAX_SPIN: Duration = Duration::from_millis(1);
 
 /// Polls before the first PAUSE instruction, which takes as long as a cache line between CPUs near each other.
-const EAGER_LOOKS: u32 = 64;
+const EAGER_POLLS: u32 = 64;
 
 /// Maximum wait before checking whether the other side is still alive. Longer than the tick of any kernel, so that
 /// setting it moves no timer.
-const PATIENCE: Duration = Duration::from_millis(32);
+const LIVENESS_CHECK_INTERVAL: Duration = Duration::from_millis(32);
 
 /// Maximum further wait after a sleep that ended early without a result. Also longer than a tick, and together with
-/// [`PATIENCE`] less than the promised time to detect a death.
-const REST: Duration = Duration::from_millis(16);
+/// [`LIVENESS_CHECK_INTERVAL`] less than the promised time to detect a death.
+const EARLY_WAKE_LIMIT: Duration = Duration::from_millis(16);
 
 /// Time within which a death is detected on an otherwise idle machine.
-const NOTICED_WITHIN: Duration = Duration::from_millis(50);
-const _: () = assert!(PATIENCE.as_millis() + REST.as_millis() < NOTICED_WITHIN.as_millis());
+const DETECTION_TIME: Duration = Duration::from_millis(50);
+const _: () = assert!(
+    LIVENESS_CHECK_INTERVAL.as_millis() + EARLY_WAKE_LIMIT.as_millis() < DETECTION_TIME.as_millis()
+);
 
 /// How a side waits if it cannot proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waiting {
+pub enum WaitStrategy {
     /// Poll for 20 us, then sleep on a futex. Poll for longer, up to 1 ms, while sleeps turn out to be shorter than
     /// that. For sides on separate CPUs.
     SpinThenFutex,
@@ -39,24 +41,24 @@ pub enum Waiting {
     /// Yield the CPU and poll again. For sides that share one CPU.
     Yield,
     /// Do not wait: return [`Error::WouldBlock`].
-    Never,
+    NonBlocking,
 }
 
 /// Waits and wakes in one of these ways, and counts the system calls.
 #[derive(Debug)]
 pub(crate) struct Waiter {
-    waiting: Waiting,
-    life: Lifeline,
+    waiting: WaitStrategy,
+    lifeline: Lifeline,
     /// Time to poll before sleeping.
     spin: Duration,
     /// Whether the other side was found dead or has announced that it is gone; either is final.
-    is_alone: bool,
+    peer_gone: bool,
     calls: u64,
 }
 
 /// State of a wait that is visible to the other side.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Notices<'a> {
+pub(crate) struct SharedFlags<'a> {
     /// 1 while this side sleeps or is about to sleep.
     pub(crate) sleeps: &'a AtomicU32,
     /// 1 once either side has announced that it is gone.
@@ -64,8 +66,8 @@ pub(crate) struct Notices<'a> {
 }
 
 impl Waiter {
-    pub(crate) fn new(waiting: Waiting, life: Lifeline) -> Self {
-        Self { waiting, life, spin: SPIN, is_alone: false, calls: 0 }
+    pub(crate) fn new(waiting: WaitStrategy, life: Lifeline) -> Self {
+        Self { waiting, lifeline: life, spin: SPIN, peer_gone: false, calls: 0 }
     }
 
     /// Number of system calls since the last query.
@@ -80,33 +82,33 @@ impl Waiter {
     /// Returns [`Error::PeerGone`] once the other side is gone and nothing is found, and [`Error::WouldBlock`] if the
     /// ring does not wait.
     #[cold]
-    pub(crate) fn until<T>(
+    pub(crate) fn wait_until<T>(
         &mut self,
         look: impl Fn() -> Option<T>,
-        notices: Notices<'_>,
+        notices: SharedFlags<'_>,
     ) -> Result<T, Error> {
-        let mut patience = Patience::default();
+        let mut patience = LivenessTimer::default();
         loop {
             // Read before `look`: records completed before the other side left still count.
-            self.is_alone |= notices.closed.load(Ordering::Acquire) != 0;
+            self.peer_gone |= notices.closed.load(Ordering::Acquire) != 0;
             if let Some(found) = look() {
                 return Ok(found);
             }
-            if self.is_alone {
+            if self.peer_gone {
                 return Err(Error::PeerGone);
             }
             let waited = match self.waiting {
-                Waiting::Never => return Err(Error::WouldBlock),
-                Waiting::Yield => self.give_way(&look, notices),
-                Waiting::Futex => self.sleep(&look, notices, patience.left()),
-                Waiting::SpinThenFutex => self.spin_then_sleep(&look, notices, &patience),
+                WaitStrategy::NonBlocking => return Err(Error::WouldBlock),
+                WaitStrategy::Yield => self.yield_until(&look, notices),
+                WaitStrategy::Futex => self.sleep(&look, notices, patience.remaining()),
+                WaitStrategy::SpinThenFutex => self.spin_then_sleep(&look, notices, &patience),
             };
             match waited {
                 Ok(found) => return Ok(found),
-                Err(woken) if woken == Woken::ByTime || patience.is_over() => {
+                Err(woken) if woken == WakeReason::TimedOut || patience.check_expired() => {
                     self.calls += 1;
-                    self.is_alone = self.life.is_cut();
-                    patience = Patience::default();
+                    self.peer_gone = self.lifeline.is_cut();
+                    patience = LivenessTimer::default();
                 }
                 Err(_) => {}
             }
@@ -116,44 +118,44 @@ impl Waiter {
     fn spin_then_sleep<T>(
         &mut self,
         look: &impl Fn() -> Option<T>,
-        notices: Notices<'_>,
-        patience: &Patience,
-    ) -> Result<T, Woken> {
+        notices: SharedFlags<'_>,
+        patience: &LivenessTimer,
+    ) -> Result<T, WakeReason> {
         if let Some(found) = spin(look, self.spin) {
             return Ok(found);
         }
         let asleep = Instant::now();
-        let waited = self.sleep(look, notices, patience.left());
-        self.learn(asleep.elapsed());
+        let waited = self.sleep(look, notices, patience.remaining());
+        self.adapt_spin(asleep.elapsed());
         waited
     }
 
     /// Adapts the polling time: after a sleep that slightly longer polling would have avoided, the next wait polls for
     /// longer.
-    fn learn(&mut self, slept: Duration) {
-        self.spin = if slept > LONGEST_SPIN { SPIN } else { LONGEST_SPIN.min(2 * self.spin) };
+    fn adapt_spin(&mut self, slept: Duration) {
+        self.spin = if slept > MAX_SPIN { SPIN } else { MAX_SPIN.min(2 * self.spin) };
     }
 
-    /// Yields the CPU until something is found, for [`PATIENCE`] at most.
-    fn give_way<T>(
+    /// Yields the CPU until something is found, for [`LIVENESS_CHECK_INTERVAL`] at most.
+    fn yield_until<T>(
         &mut self,
         look: &impl Fn() -> Option<T>,
-        notices: Notices<'_>,
-    ) -> Result<T, Woken> {
+        notices: SharedFlags<'_>,
+    ) -> Result<T, WakeReason> {
         let mut end = None;
         loop {
             self.calls += 1;
-            give_way();
+            yield_now();
             if let Some(found) = look() {
                 return Ok(found);
             }
             if notices.closed.load(Ordering::Acquire) != 0 {
-                return Err(Woken::Otherwise);
+                return Err(WakeReason::Otherwise);
             }
             // Checked after each yield, since each may last as long as the time slice of another program.
             let now = Instant::now();
-            if now > *end.get_or_insert(now + PATIENCE) {
-                return Err(Woken::ByTime);
+            if now > *end.get_or_insert(now + LIVENESS_CHECK_INTERVAL) {
+                return Err(WakeReason::TimedOut);
             }
         }
     }
@@ -163,13 +165,13 @@ impl Waiter {
     fn sleep<T>(
         &mut self,
         look: &impl Fn() -> Option<T>,
-        notices: Notices<'_>,
+        notices: SharedFlags<'_>,
         limit: Duration,
-    ) -> Result<T, Woken> {
-        let Notices { sleeps, closed } = notices;
+    ) -> Result<T, WakeReason> {
+        let SharedFlags { sleeps, closed } = notices;
         sleeps.store(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        let mut woken = Woken::Otherwise;
+        let mut woken = WakeReason::Otherwise;
         let mut found = look();
         if found.is_none() && closed.load(Ordering::Acquire) == 0 {
             self.calls += 1;
@@ -183,7 +185,7 @@ impl Waiter {
     /// Wakes the other side if it announced its sleep on `sleeps`.
     #[inline]
     pub(crate) fn wake(&mut self, sleeps: &AtomicU32) {
-        if matches!(self.waiting, Waiting::Yield | Waiting::Never) {
+        if matches!(self.waiting, WaitStrategy::Yield | WaitStrategy::NonBlocking) {
             return;
         }
         fence(Ordering::SeqCst);
@@ -197,27 +199,28 @@ impl Waiter {
 /// Time limit of a wait before checking whether the other side is alive. Repeated signals, or a side that writes to the
 /// futex word, can end each sleep early without a result; the clock is read only once that has happened.
 #[derive(Debug, Default)]
-struct Patience {
+struct LivenessTimer {
     end: Option<Instant>,
 }
 
-impl Patience {
+impl LivenessTimer {
     /// Maximum time to sleep.
-    fn left(&self) -> Duration {
-        self.end.map_or(PATIENCE, |end| end.saturating_duration_since(Instant::now()))
+    fn remaining(&self) -> Duration {
+        self.end
+            .map_or(LIVENESS_CHECK_INTERVAL, |end| end.saturating_duration_since(Instant::now()))
     }
 
     /// Whether the limit has passed, checked after a sleep that ended early without a result.
-    fn is_over(&mut self) -> bool {
+    fn check_expired(&mut self) -> bool {
         let now = Instant::now();
-        now >= *self.end.get_or_insert(now + REST)
+        now >= *self.end.get_or_insert(now + EARLY_WAKE_LIMIT)
     }
 }
 
 /// Polls without pause for about one cache-line round trip between CPUs near each other, then for `limit` with one
 /// PAUSE per poll, reading the clock at every sixteenth.
 fn spin<T>(look: &impl Fn() -> Option<T>, limit: Duration) -> Option<T> {
-    if let Some(found) = (0..EAGER_LOOKS).find_map(|_| look()) {
+    if let Some(found) = (0..EAGER_POLLS).find_map(|_| look()) {
         return Some(found);
     }
     let mut end = None;
@@ -240,14 +243,15 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::life::lifelines;
+    use crate::liveness::lifelines;
 
-    const WAITS: [Waiting; 3] = [Waiting::SpinThenFutex, Waiting::Futex, Waiting::Yield];
+    const WAITS: [WaitStrategy; 3] =
+        [WaitStrategy::SpinThenFutex, WaitStrategy::Futex, WaitStrategy::Yield];
 
     #[test]
     fn what_a_wait_found_is_not_looked_for_again() {
         let (sleeps, closed) = (AtomicU32::new(0), AtomicU32::new(0));
-        let notices = Notices { sleeps: &sleeps, closed: &closed };
+        let notices = SharedFlags { sleeps: &sleeps, closed: &closed };
         for waiting in WAITS {
             // Found by the first poll, while spinning, while yielding, and before and after a sleep.
             for needed in [1, 2, 3, 4, 70, 71] {
@@ -257,7 +261,7 @@ mod tests {
                     looks.set(looks.get() + 1);
                     (looks.get() >= needed).then_some(looks.get())
                 };
-                assert_eq!(Waiter::new(waiting, life).until(look, notices), Ok(needed));
+                assert_eq!(Waiter::new(waiting, life).wait_until(look, notices), Ok(needed));
                 assert_eq!(looks.get(), needed, "{waiting:?}");
             }
         }
@@ -276,7 +280,7 @@ mod tests {
                 sleeps.store(0, Ordering::Relaxed);
                 (start.elapsed() > Duration::from_secs(20)).then_some(())
             };
-            let found = Waiter::new(waiting, life).until(look, Notices { sleeps, closed });
+            let found = Waiter::new(waiting, life).wait_until(look, SharedFlags { sleeps, closed });
             assert_eq!(found, Err(Error::PeerGone), "{waiting:?}");
         }
     }

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ipcperf_ring::{Consumer, Error, Options, Producer, Waiting, ring};
+use ipcperf_ring::{Consumer, Error, Options, Producer, WaitStrategy, ring};
 
 /// Time after which a survivor without an error counts as asleep. Many times what the ring needs, since the machine may
 /// have other work; the ring's own waiting time is asserted where it is defined.
@@ -43,13 +43,13 @@ impl Side {
         [one, Self { outgoing: back, incoming: arrives_there }]
     }
 
-    fn disown(self) {
-        self.outgoing.disown();
-        self.incoming.disown();
+    fn close_after_fork(self) {
+        self.outgoing.close_after_fork();
+        self.incoming.close_after_fork();
     }
 
     /// Sends and receives as the victim does. Allocates no memory.
-    fn play(&mut self, api: Api, buffer: &mut [u8]) -> Result<(), Error> {
+    fn exchange(&mut self, api: Api, buffer: &mut [u8]) -> Result<(), Error> {
         for _ in 0..ROUNDS {
             match api {
                 Api::Copy => {
@@ -90,18 +90,18 @@ impl Victim {
         let process = unsafe { libc::fork() };
         assert!(process >= 0, "fork");
         if process > 0 {
-            side.disown();
+            side.close_after_fork();
             let victim = Self(process);
             victim.wait();
             return (victim, other);
         }
-        other.disown();
+        other.close_after_fork();
         // SAFETY: the calls involve no memory; the parent expects to trace this process.
         unsafe {
             libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
             libc::raise(libc::SIGSTOP);
-            let played = side.play(api, buffer);
-            libc::_exit(i32::from(played.is_err()));
+            let result = side.exchange(api, buffer);
+            libc::_exit(i32::from(result.is_err()));
         }
     }
 
@@ -122,7 +122,7 @@ impl Victim {
 
     /// Lets it execute one instruction, or one system call, or, with `PTRACE_CONT`, run to a breakpoint. Returns
     /// whether it stopped again.
-    fn go_on(&self, request: libc::c_uint) -> bool {
+    fn resume(&self, request: libc::c_uint) -> bool {
         assert_eq!(self.request(request, 0, 0), 0, "ptrace");
         let status = self.wait();
         if libc::WIFSTOPPED(status) {
@@ -133,22 +133,22 @@ impl Victim {
     }
 
     /// Address of its next instruction.
-    fn at(&self) -> u64 {
-        registers::place(self.0)
+    fn instruction_pointer(&self) -> u64 {
+        registers::instruction_pointer(self.0)
     }
 
     /// Runs it to `stop`; returns whether it got there.
     fn run_to(&self, stop: Stop) -> bool {
         for visit in 0..=stop.earlier_visits {
             let word = self.request(libc::PTRACE_PEEKTEXT, stop.address, 0).cast_unsigned();
-            self.request(libc::PTRACE_POKETEXT, stop.address, registers::trapped(word));
-            if !self.go_on(libc::PTRACE_CONT) {
+            self.request(libc::PTRACE_POKETEXT, stop.address, registers::with_trap(word));
+            if !self.resume(libc::PTRACE_CONT) {
                 return false;
             }
             // Return to the original instruction; on some architectures the process is already past the trap.
             self.request(libc::PTRACE_POKETEXT, stop.address, word);
-            registers::put(self.0, stop.address);
-            if visit < stop.earlier_visits && !self.go_on(libc::PTRACE_SINGLESTEP) {
+            registers::set_instruction_pointer(self.0, stop.address);
+            if visit < stop.earlier_visits && !self.resume(libc::PTRACE_SINGLESTEP) {
                 return false;
             }
         }
@@ -172,7 +172,7 @@ struct Stop {
 
 /// Parameters of victim and survivor.
 #[derive(Clone, Copy, Debug)]
-struct Play {
+struct Parameters {
     options: Options,
     api: Api,
     bytes: usize,
@@ -181,64 +181,64 @@ struct Play {
 /// A victim, and the time when its survivor finished.
 struct Trial {
     victim: Victim,
-    survived: Receiver<Instant>,
+    survived_at: Receiver<Instant>,
 }
 
 impl Trial {
-    fn begin(play: Play) -> Self {
+    fn begin(play: Parameters) -> Self {
         let [side, other] = Side::pair(&play.options);
         let (victim, mut other) = Victim::fork(side, other, play.api, &mut vec![7; play.bytes]);
-        let (tell, survived): (Sender<Instant>, _) = channel();
+        let (sender, survived_at): (Sender<Instant>, _) = channel();
         thread::spawn(move || {
             other.survive(play.bytes);
-            tell.send(Instant::now())
+            sender.send(Instant::now())
         });
-        Self { victim, survived }
+        Self { victim, survived_at }
     }
 
     /// All instructions of one victim, which is not killed.
-    fn all_stops(play: Play) -> Vec<Stop> {
+    fn all_stops(play: Parameters) -> Vec<Stop> {
         let trial = Self::begin(play);
         let mut visits: HashMap<u64, usize> = HashMap::new();
         let mut stops = Vec::new();
         loop {
-            let address = trial.victim.at();
+            let address = trial.victim.instruction_pointer();
             let visited = visits.entry(address).or_default();
             stops.push(Stop { address, earlier_visits: *visited });
             *visited += 1;
-            if !trial.victim.go_on(libc::PTRACE_SINGLESTEP) {
+            if !trial.victim.resume(libc::PTRACE_SINGLESTEP) {
                 return stops;
             }
         }
     }
 
     /// Kills a victim at `stop`. If its path differs, because it need not wait, it is not killed.
-    fn death(play: Play, stop: Stop) -> (Instant, Receiver<Instant>) {
+    fn death(play: Parameters, stop: Stop) -> (Instant, Receiver<Instant>) {
         let trial = Self::begin(play);
         if trial.victim.run_to(stop) {
             trial.victim.kill();
         }
-        (Instant::now(), trial.survived)
+        (Instant::now(), trial.survived_at)
     }
 }
 
 /// Time from a death until the survivor detected it.
-fn noticed((died, survived): (Instant, Receiver<Instant>), stop: Stop) -> Duration {
+fn detection_time((died, survived): (Instant, Receiver<Instant>), stop: Stop) -> Duration {
     let ended = survived.recv_timeout(LIMIT);
     let ended = ended.unwrap_or_else(|_| panic!("asleep after a death at {stop:x?}"));
     ended.saturating_duration_since(died)
 }
 
 /// Kills a victim at each instruction.
-fn killed_at_each_step(play: Play) {
+fn kill_at_each_step(play: Parameters) {
     let stops = Trial::all_stops(play);
     assert!(stops.len() > 100, "{play:?}: {} steps are no messages", stops.len());
     let deaths: Vec<_> = stops.iter().map(|&stop| Trial::death(play, stop)).collect();
-    let longest = stops.iter().zip(deaths).map(|(&stop, death)| noticed(death, stop)).max();
+    let longest = stops.iter().zip(deaths).map(|(&stop, death)| detection_time(death, stop)).max();
     println!("{play:?}: killed at {} steps, noticed within {longest:?}", stops.len());
 }
 
-fn options(waiting: Waiting) -> Options {
+fn options(waiting: WaitStrategy) -> Options {
     Options {
         capacity_bytes: 4096,
         chunk_bytes: 4096,
@@ -250,32 +250,35 @@ fn options(waiting: Waiting) -> Options {
     }
 }
 
-fn play(api: Api, bytes: usize) -> Play {
-    Play { options: options(Waiting::Futex), api, bytes }
+fn parameters(api: Api, bytes: usize) -> Parameters {
+    Parameters { options: options(WaitStrategy::Futex), api, bytes }
 }
 
 #[test]
 fn copying() {
-    killed_at_each_step(play(Api::Copy, 1500));
+    kill_at_each_step(parameters(Api::Copy, 1500));
 }
 
 #[test]
 fn holding_back() {
-    let options = Options { batch_bytes: 4096, ..options(Waiting::Futex) };
-    killed_at_each_step(Play { options, ..play(Api::Copy, 100) });
+    let options = Options { batch_bytes: 4096, ..options(WaitStrategy::Futex) };
+    kill_at_each_step(Parameters { options, ..parameters(Api::Copy, 100) });
 }
 
 #[test]
 fn in_place_in_the_ring() {
-    killed_at_each_step(play(Api::Loan, 2500));
+    kill_at_each_step(parameters(Api::Loan, 2500));
 }
 
 #[test]
 fn in_place_in_the_pool() {
-    killed_at_each_step(play(Api::Loan, 3500));
+    kill_at_each_step(parameters(Api::Loan, 3500));
 }
 
 #[test]
 fn giving_way() {
-    killed_at_each_step(Play { options: options(Waiting::Yield), ..play(Api::Copy, 8) });
+    kill_at_each_step(Parameters {
+        options: options(WaitStrategy::Yield),
+        ..parameters(Api::Copy, 8)
+    });
 }

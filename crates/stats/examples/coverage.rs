@@ -94,7 +94,7 @@ fn of_curves(line: impl Fn(&Planting) -> String + Sync) {
 
 fn places() {
     println!(
-        "| noise | blocks | crossing, steep | crossing, shallow | peak, clear | peak, in doubt | hinge |"
+        "| noise | blocks | crossing, steep | crossing, shallow | peak, clear | peak, ambiguous | hinge |"
     );
     println!("|---|---|---|---|---|---|---|");
     of_curves(|planting| {
@@ -110,8 +110,10 @@ fn places() {
 }
 
 fn heights() {
-    println!("\n## Slopes and heights\n");
-    println!("The slope is 0.3; the plateau, of height 1, is sought with a tolerance of 10 %.\n");
+    println!("\n## Slopes and plateau heights\n");
+    println!(
+        "The true slope is 0.3. The plateau has a height of 1 and is detected with a tolerance of 10 %.\n"
+    );
     println!("| noise | blocks | slope, median | slope, mean | height of a plateau |");
     println!("|---|---|---|---|---|");
     of_curves(|planting| {
@@ -124,10 +126,12 @@ fn heights() {
 fn hinges() {
     println!("\n## Hinges on straight lines\n");
     println!(
-        "`change_point` with p below 5 %, on lines of slope 0.3 and on the hinge above. As it errs, it"
+        "`change_point` with p below 5 %, on straight lines of slope 0.3 and on the hinge above. Its errors favor"
     );
-    println!("errs towards no hinge.\n");
-    println!("| noise | blocks | straight lines with a hinge (false) | hinges found |");
+    println!("no hinge.\n");
+    println!(
+        "| noise | blocks | hinges found on straight lines (false) | hinges found on hinges |"
+    );
     println!("|---|---|---|---|");
     of_curves(|planting| {
         let (wrong, right) = (planting.false_hinges(), planting.hinges_found(14.3));
@@ -136,7 +140,7 @@ fn hinges() {
 }
 
 fn white_noise() {
-    println!("| n | lags | first lag beyond the bound | Ljung-Box below 5 % |\n|---|---|---|---|");
+    println!("| n | lags | lag 1 outside the bound | Ljung-Box p below 5 % |\n|---|---|---|---|");
     for n in COUNTS {
         for lags in [1, 5] {
             let found = || {

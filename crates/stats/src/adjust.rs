@@ -1,6 +1,6 @@
 //! Adjustment of p-values for multiple tests.
 
-use crate::{degenerate::Degenerate, moments::count};
+use crate::{degenerate::Degenerate, moments::as_f64};
 
 /// Adjusts the `p_values` of a family of tests such that rejecting those at most alpha makes one or more false
 /// rejections with probability alpha or less, however the tests depend on each other (Holm 1979, *A Simple Sequentially
@@ -15,7 +15,7 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, Degenerate> {
     let mut adjusted = vec![0.0; p_values.len()];
     let mut greatest: f64 = 0.0;
     for (before, &place) in order.iter().enumerate() {
-        let left = count(p_values.len() - before);
+        let left = as_f64(p_values.len() - before);
         greatest = greatest.max(p_values[place] * left).min(1.0);
         adjusted[place] = greatest;
     }
@@ -32,13 +32,13 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, Degenerate> {
 /// Returns an error for a p-value outside 0 to 1.
 pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, Degenerate> {
     let order = ascending(p_values)?;
-    let m = count(p_values.len());
+    let m = as_f64(p_values.len());
     let mut adjusted = vec![0.0; p_values.len()];
-    let mut least: f64 = 1.0;
+    let mut smallest: f64 = 1.0;
     for (before, &place) in order.iter().enumerate().rev() {
-        least = least.min(p_values[place] * m / count(before + 1));
+        smallest = smallest.min(p_values[place] * m / as_f64(before + 1));
         // Multiplying a p-value by m / m may round it down.
-        adjusted[place] = least.max(p_values[place]);
+        adjusted[place] = smallest.max(p_values[place]);
     }
     Ok(adjusted)
 }

@@ -1,13 +1,13 @@
 //! Autocorrelation of consecutive measurements, which reduces the number of effectively independent ones.
 
 use crate::{
-    curve::NoAnswer,
+    curve::CurveStatisticError,
     moments,
     normal::{normal_cdf, normal_quantile},
 };
 
 /// Minimum number of values for a meaningful lag.
-const FEWEST: usize = 3;
+const MIN_VALUES: usize = 3;
 
 /// Correlation of the values of a series with earlier ones.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,14 +38,17 @@ pub struct LjungBox {
 /// # Errors
 ///
 /// Returns an error for fewer than three values, a value that is not finite, no lags, and if all values are equal.
-pub fn autocorrelation(series: &[f64], lags: usize) -> Result<Autocorrelation, NoAnswer> {
-    if series.len() < FEWEST {
-        return Err(NoAnswer::TooShort { found: series.len(), needed: FEWEST });
+pub fn autocorrelation(
+    series: &[f64],
+    lags: usize,
+) -> Result<Autocorrelation, CurveStatisticError> {
+    if series.len() < MIN_VALUES {
+        return Err(CurveStatisticError::TooShort { found: series.len(), needed: MIN_VALUES });
     }
     if lags == 0 {
-        return Err(NoAnswer::Parameter { value: 0.0 });
+        return Err(CurveStatisticError::Parameter { value: 0.0 });
     }
-    let away = from_mean(series)?;
+    let away = deviations_from_mean(series)?;
     let squares: f64 = away.iter().map(|value| value * value).sum();
     let at_lag = |lag: usize| away.iter().zip(&away[lag..]).map(|(a, b)| a * b).sum::<f64>();
     let by_lag: Vec<f64> =
@@ -57,14 +60,14 @@ pub fn autocorrelation(series: &[f64], lags: usize) -> Result<Autocorrelation, N
 }
 
 /// Deviations from the mean, in a unit in which no square overflows or underflows.
-fn from_mean(series: &[f64]) -> Result<Vec<f64>, NoAnswer> {
+fn deviations_from_mean(series: &[f64]) -> Result<Vec<f64>, CurveStatisticError> {
     if series.iter().any(|value| !value.is_finite()) {
-        return Err(NoAnswer::NotFinite);
+        return Err(CurveStatisticError::NotFinite);
     }
     if series.iter().all(|value| *value == series[0]) {
-        return Err(NoAnswer::NoVariation);
+        return Err(CurveStatisticError::NoVariation);
     }
-    Ok(moments::from_mean(series))
+    Ok(moments::deviations_from_mean(series))
 }
 
 fn ljung_box(by_lag: &[f64], n: f64) -> LjungBox {
@@ -130,10 +133,16 @@ mod tests {
 
     #[test]
     fn what_does_not_vary_has_none() {
-        assert_eq!(autocorrelation(&[0.1; 9], 2), Err(NoAnswer::NoVariation));
-        assert_eq!(autocorrelation(&[1.0, f64::NAN, 2.0], 1), Err(NoAnswer::NotFinite));
-        assert!(matches!(autocorrelation(&[1.0, 2.0], 1), Err(NoAnswer::TooShort { .. })));
-        assert!(matches!(autocorrelation(&[1.0, 2.0, 4.0], 0), Err(NoAnswer::Parameter { .. })));
+        assert_eq!(autocorrelation(&[0.1; 9], 2), Err(CurveStatisticError::NoVariation));
+        assert_eq!(autocorrelation(&[1.0, f64::NAN, 2.0], 1), Err(CurveStatisticError::NotFinite));
+        assert!(matches!(
+            autocorrelation(&[1.0, 2.0], 1),
+            Err(CurveStatisticError::TooShort { .. })
+        ));
+        assert!(matches!(
+            autocorrelation(&[1.0, 2.0, 4.0], 0),
+            Err(CurveStatisticError::Parameter { .. })
+        ));
         assert_eq!(autocorrelation(&[1.0, 2.0, 4.0], 9).unwrap().by_lag.len(), 2);
     }
 }

@@ -16,7 +16,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    moments::from_mean,
+    moments::deviations_from_mean,
     normal::{normal_cdf, normal_quantile},
     quantile::{ascending, interpolate, quantile},
 };
@@ -59,8 +59,8 @@ impl Bootstrap {
         statistic: impl Fn(&[f64]) -> f64,
     ) -> Option<Interval> {
         let resampled = self.resample(values, &statistic)?;
-        let tail = self.tail();
-        between(&resampled, tail, 1.0 - tail)
+        let tail = self.tail_probability();
+        quantile_interval(&resampled, tail, 1.0 - tail)
     }
 
     /// Bias-corrected and accelerated interval (Efron 1987, *Better Bootstrap Confidence Intervals*, JASA 82): the
@@ -72,13 +72,13 @@ impl Bootstrap {
     /// sample is not finite, and if it lies outside all resamples.
     pub fn bca(&self, values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Option<Interval> {
         let resampled = self.resample(values, &statistic)?;
-        let left_out = left_out(values, &statistic);
-        self.accelerated(&resampled, statistic(values), &left_out)
+        let left_out = jackknife(values, &statistic);
+        self.bca_from_resamples(&resampled, statistic(values), &left_out)
     }
 
     /// Bias-corrected and accelerated interval of a statistic with the value `observed`, from its resamples in
     /// ascending order and its jackknife values.
-    pub(crate) fn accelerated(
+    pub(crate) fn bca_from_resamples(
         &self,
         resampled: &[f64],
         observed: f64,
@@ -86,9 +86,9 @@ impl Bootstrap {
     ) -> Option<Interval> {
         let bias = bias(resampled, observed)?;
         let acceleration = acceleration(left_out)?;
-        let moved = |p: f64| moved(p, bias, acceleration);
-        let tail = self.tail();
-        between(resampled, moved(tail), moved(1.0 - tail))
+        let moved = |p: f64| adjusted_probability(p, bias, acceleration);
+        let tail = self.tail_probability();
+        quantile_interval(resampled, moved(tail), moved(1.0 - tail))
     }
 
     /// Interval of the median, interpolated between order statistics, without resampling.
@@ -110,11 +110,11 @@ impl Bootstrap {
     #[must_use]
     pub fn median(&self, values: &[f64]) -> Option<Interval> {
         let sorted = ascending(values)?;
-        self.checked_level()?;
+        self.valid_level()?;
         let outer = outer_rank(sorted.len(), self.level)?;
         let n = sorted.len();
         let inner = (outer.rank + 1).min(n.div_ceil(2));
-        let share = inward(&outer, n, self.level);
+        let share = interpolation_weight(&outer, n, self.level);
         let at = |outer: f64, inner: f64| interpolate(outer, inner, share);
         Some(Interval {
             low: at(sorted[outer.rank - 1], sorted[inner - 1]),
@@ -140,7 +140,7 @@ impl Bootstrap {
     /// Calls `each` with every resample of `count` items, given as indices, and returns the results. Returns `None` for
     /// fewer than two items, a `level` outside 0 to 1, and no resamples.
     pub fn draws<T>(&self, count: usize, mut each: impl FnMut(&[usize]) -> T) -> Option<Vec<T>> {
-        self.checked_level()?;
+        self.valid_level()?;
         if count < 2 || self.resamples == 0 {
             return None;
         }
@@ -153,16 +153,16 @@ impl Bootstrap {
         Some(drawn.collect())
     }
 
-    fn checked_level(&self) -> Option<f64> {
+    fn valid_level(&self) -> Option<f64> {
         (self.level > 0.0 && self.level < 1.0).then_some(self.level)
     }
 
-    pub(crate) fn tail(&self) -> f64 {
+    pub(crate) fn tail_probability(&self) -> f64 {
         (1.0 - self.level) / 2.0
     }
 }
 
-pub(crate) fn between(sorted: &[f64], low: f64, high: f64) -> Option<Interval> {
+pub(crate) fn quantile_interval(sorted: &[f64], low: f64, high: f64) -> Option<Interval> {
     Some(Interval { low: quantile(sorted, low)?, high: quantile(sorted, high)? })
 }
 
@@ -181,7 +181,7 @@ fn bias(resampled: &[f64], observed: f64) -> Option<f64> {
 }
 
 /// Jackknife values: the statistic with each of the values left out in turn.
-fn left_out(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+fn jackknife(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     (0..values.len())
         .map(|index| statistic(&[&values[..index], &values[index + 1..]].concat()))
         .collect()
@@ -193,14 +193,14 @@ fn acceleration(left_out: &[f64]) -> Option<f64> {
     if left_out.iter().any(|value| !value.is_finite()) {
         return None;
     }
-    let away = from_mean(left_out);
+    let away = deviations_from_mean(left_out);
     let power = |k| away.iter().map(|away| (-away).powi(k)).sum::<f64>();
     let squares = power(2);
     Some(if squares == 0.0 { 0.0 } else { power(3) / (6.0 * squares.powf(1.5)) })
 }
 
 /// Probability at which to read the resamples instead of `p` (Efron 1987).
-fn moved(p: f64, bias: f64, acceleration: f64) -> f64 {
+fn adjusted_probability(p: f64, bias: f64, acceleration: f64) -> f64 {
     let z = bias + normal_quantile(p);
     normal_cdf(bias + z / (1.0 - acceleration * z))
 }
@@ -239,7 +239,7 @@ fn outer_rank(n: usize, level: f64) -> Option<OuterRank> {
 /// Distance to interpolate from the outer towards the inner rank for `level`, from 0 to 1 (Hettmansperger and Sheather
 /// 1986, their lambda). Not linear: the median is more likely near the inner rank.
 #[allow(clippy::cast_precision_loss, reason = "ranks")]
-fn inward(outer: &OuterRank, n: usize, level: f64) -> f64 {
+fn interpolation_weight(outer: &OuterRank, n: usize, level: f64) -> f64 {
     let (rank, n) = (outer.rank as f64, n as f64);
     let step = outer.encloses - outer.inner_encloses;
     if step <= 0.0 {
@@ -287,7 +287,7 @@ mod tests {
         let recorded = include_str!("../tests/recorded/inference.json");
         let Recorded { cases } = serde_json::from_str(recorded).unwrap();
         for case in cases {
-            let ours = acceleration(&left_out(&case.values, mean)).unwrap();
+            let ours = acceleration(&jackknife(&case.values, mean)).unwrap();
             assert!((ours - case.acceleration).abs() < 1e-6, "{ours}, not {}", case.acceleration);
         }
     }

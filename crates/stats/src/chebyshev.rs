@@ -2,8 +2,8 @@
 
 use crate::{
     bootstrap::Interval,
-    degenerate::{Degenerate, finite, in_range, level},
-    moments::count,
+    degenerate::{Degenerate, check_finite, check_probability, check_range},
+    moments::as_f64,
 };
 
 /// Maximum share of a distribution that may lie `deviations` standard deviations or more from its mean, on both sides
@@ -15,7 +15,7 @@ use crate::{
 ///
 /// Returns an error for a number that is NaN or infinite.
 pub fn chebyshev(deviations: f64) -> Result<f64, Degenerate> {
-    finite(&[deviations])?;
+    check_finite(&[deviations])?;
     Ok((1.0 / (deviations * deviations)).min(1.0))
 }
 
@@ -27,7 +27,7 @@ pub fn chebyshev(deviations: f64) -> Result<f64, Degenerate> {
 ///
 /// Returns an error for a number that is NaN or infinite.
 pub fn chebyshev_quantile(deviations: f64) -> Result<f64, Degenerate> {
-    finite(&[deviations])?;
+    check_finite(&[deviations])?;
     let outside = 1.0 / (1.0 + deviations * deviations);
     Ok(if deviations < 0.0 { outside } else { 1.0 - outside })
 }
@@ -42,11 +42,11 @@ pub fn chebyshev_quantile(deviations: f64) -> Result<f64, Degenerate> {
 ///
 /// Returns an error for fewer than two values, or a number that is NaN or infinite.
 pub fn chebyshev_of_sample(deviations: f64, n: usize) -> Result<f64, Degenerate> {
-    finite(&[deviations])?;
+    check_finite(&[deviations])?;
     if n < 2 {
         return Err(Degenerate::TooFew { given: n, needed: 2 });
     }
-    let n = count(n);
+    let n = as_f64(n);
     let inside = (n - 1.0) / (deviations * deviations) + 1.0;
     // This order of operations keeps whole numbers exact.
     Ok((((n + 1.0) * inside / n).floor() / (n + 1.0)).min(1.0))
@@ -60,12 +60,12 @@ pub fn chebyshev_of_sample(deviations: f64, n: usize) -> Result<f64, Degenerate>
 /// Returns an error for a number that is NaN or infinite, a negative standard deviation, a `p` not between 0 and 1, or
 /// a bound that does not fit into a double.
 pub fn quantile_bounds(mean: f64, deviation: f64, p: f64) -> Result<Interval, Degenerate> {
-    finite(&[mean, deviation])?;
-    let p = level(p)?;
+    check_finite(&[mean, deviation])?;
+    let p = check_probability(p)?;
     if deviation < 0.0 {
         return Err(Degenerate::OutOfRange);
     }
-    let low = in_range(mean - deviation * ((1.0 - p) / p).sqrt())?;
-    let high = in_range(mean + deviation * (p / (1.0 - p)).sqrt())?;
+    let low = check_range(mean - deviation * ((1.0 - p) / p).sqrt())?;
+    let high = check_range(mean + deviation * (p / (1.0 - p)).sqrt())?;
     Ok(Interval { low, high })
 }

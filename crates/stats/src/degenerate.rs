@@ -17,7 +17,7 @@ pub enum Degenerate {
         /// Number of values, or of pairs of one value from each set.
         given: usize,
         /// Maximum number.
-        most: usize,
+        max: usize,
     },
     /// A value, a bound or an effect is NaN or infinite.
     NotFinite,
@@ -50,23 +50,28 @@ impl fmt::Display for Degenerate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFew { given, needed } => {
-                write!(f, "too few values: {given}, where it takes {needed}")
+                write!(f, "too few values: {given}; at least {needed} are needed")
             }
-            Self::TooMany { given, most } => {
-                write!(f, "{given} are too many for the exact distribution, which goes to {most}")
+            Self::TooMany { given, max: most } => {
+                write!(
+                    f,
+                    "{given} values are too many for the exact distribution; the maximum is {most}"
+                )
             }
             Self::NotFinite => f.write_str("a value is not a finite number"),
             Self::LengthsDiffer { first, second } => {
-                write!(f, "no pairs: {first} values and {second}")
+                write!(f, "values cannot be paired: {first} and {second} values")
             }
             Self::AllZero => f.write_str("all differences are 0"),
             Self::NoSpread => f.write_str("the values do not differ"),
-            Self::Tied => f.write_str("values are tied, and the exact distribution knows no ties"),
+            Self::Tied => {
+                f.write_str("values are tied; the exact distribution requires distinct values")
+            }
             Self::NotPositive => f.write_str("a value is not above 0 and has no logarithm"),
-            Self::NotAProbability => f.write_str("a probability lies outside 0 to 1"),
+            Self::NotAProbability => f.write_str("a probability is outside 0 to 1"),
             Self::BoundsReversed => f.write_str("the lower bound is not below the upper"),
             Self::OutOfRange => f.write_str("the result does not fit into a double"),
-            Self::Unreachable => f.write_str("no number of values reaches this power"),
+            Self::Unreachable => f.write_str("no number of values is enough for this power"),
         }
     }
 }
@@ -74,28 +79,28 @@ impl fmt::Display for Degenerate {
 impl std::error::Error for Degenerate {}
 
 /// Checks that all values are finite.
-pub(crate) fn finite(values: &[f64]) -> Result<(), Degenerate> {
+pub(crate) fn check_finite(values: &[f64]) -> Result<(), Degenerate> {
     values.iter().all(|value| value.is_finite()).then_some(()).ok_or(Degenerate::NotFinite)
 }
 
 /// Checks that there are at least `needed` values.
-pub(crate) fn enough(values: &[f64], needed: usize) -> Result<(), Degenerate> {
+pub(crate) fn check_count(values: &[f64], needed: usize) -> Result<(), Degenerate> {
     let given = values.len();
     if given < needed { Err(Degenerate::TooFew { given, needed }) } else { Ok(()) }
 }
 
 /// Checks that the two sets have equal lengths, and so form pairs.
-pub(crate) fn pairs(first: &[f64], second: &[f64]) -> Result<(), Degenerate> {
+pub(crate) fn check_pairs(first: &[f64], second: &[f64]) -> Result<(), Degenerate> {
     let (first, second) = (first.len(), second.len());
     if first == second { Ok(()) } else { Err(Degenerate::LengthsDiffer { first, second }) }
 }
 
 /// Returns `value` if it fits into a double.
-pub(crate) fn in_range(value: f64) -> Result<f64, Degenerate> {
+pub(crate) fn check_range(value: f64) -> Result<f64, Degenerate> {
     value.is_finite().then_some(value).ok_or(Degenerate::OutOfRange)
 }
 
-/// Returns `level` if it is above 0 and below 1.
-pub(crate) fn level(level: f64) -> Result<f64, Degenerate> {
+/// Returns `check_probability` if it is above 0 and below 1.
+pub(crate) fn check_probability(level: f64) -> Result<f64, Degenerate> {
     (level > 0.0 && level < 1.0).then_some(level).ok_or(Degenerate::NotAProbability)
 }

@@ -3,7 +3,7 @@
 
 /// Values that are equal, or that fell into the same bin of a histogram.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Point {
+pub(crate) struct WeightedPoint {
     /// Value, above 0.
     pub(crate) value: f64,
     /// Natural logarithm of the value.
@@ -12,7 +12,7 @@ pub(crate) struct Point {
     pub(crate) count: u64,
 }
 
-impl Point {
+impl WeightedPoint {
     #[allow(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
     pub(crate) fn weight(&self) -> f64 {
         self.count as f64
@@ -20,14 +20,14 @@ impl Point {
 }
 
 /// Total number of values in `points`.
-pub(crate) fn weight(points: &[Point]) -> f64 {
-    points.iter().map(Point::weight).sum()
+pub(crate) fn weight(points: &[WeightedPoint]) -> f64 {
+    points.iter().map(WeightedPoint::weight).sum()
 }
 
 /// Grid points per bandwidth: enough for the grid to have no visible effect.
 const STEPS_PER_BANDWIDTH: f64 = 4.0;
 /// Cutoff of the kernel, in bandwidths.
-const REACH: f64 = 4.0;
+const KERNEL_CUTOFF: f64 = 4.0;
 
 /// A density over the logarithm of the values, at equally spaced points. The heights are not normalized.
 pub(crate) struct Density {
@@ -52,10 +52,10 @@ pub(crate) struct Valley {
 impl Density {
     /// Density of `points`, which ascend and are not empty. A value that was rounded to a multiple of `quantum` is
     /// spread over the values that would have been rounded to it.
-    pub(crate) fn of(points: &[Point], bandwidth: f64, quantum: f64) -> Self {
+    pub(crate) fn from_points(points: &[WeightedPoint], bandwidth: f64, quantum: f64) -> Self {
         let step = bandwidth / STEPS_PER_BANDWIDTH;
         let cells: Vec<(f64, f64)> = points.iter().map(|point| cell(point, quantum)).collect();
-        let margin = REACH * bandwidth + step;
+        let margin = KERNEL_CUTOFF * bandwidth + step;
         let first = cells.iter().map(|cell| cell.0).fold(f64::INFINITY, f64::min) - margin;
         let last = cells.iter().map(|cell| cell.1).fold(f64::NEG_INFINITY, f64::max) + margin;
         let mut density =
@@ -85,7 +85,7 @@ impl Density {
     }
 
     fn smooth(&mut self) {
-        let reach = index(REACH * STEPS_PER_BANDWIDTH);
+        let reach = index(KERNEL_CUTOFF * STEPS_PER_BANDWIDTH);
         #[allow(clippy::cast_precision_loss, reason = "a number of grid points")]
         let kernel: Vec<f64> = (0..=2 * reach)
             .map(|at| (-0.5 * (at.abs_diff(reach) as f64 / STEPS_PER_BANDWIDTH).powi(2)).exp())
@@ -128,7 +128,7 @@ impl Density {
     }
 
     fn valley(&self, from: usize, to: usize, peak: usize) -> Valley {
-        let lowest = widest_lowest(&self.heights[from..to]) + from;
+        let lowest = middle_of_lowest(&self.heights[from..to]) + from;
         let level = f64::midpoint(self.heights[lowest], self.heights[peak]);
         let floor = self.around(lowest, |height| height < level);
         let lower_peak = self.around(peak, |height| height >= level);
@@ -155,7 +155,7 @@ fn index(place: f64) -> usize {
 }
 
 /// Logarithms of the range of values that would have been rounded to this one.
-fn cell(point: &Point, quantum: f64) -> (f64, f64) {
+fn cell(point: &WeightedPoint, quantum: f64) -> (f64, f64) {
     let half = (quantum / point.value).min(1.0) / 2.0;
     (point.log + (-half).ln_1p(), point.log + half.ln_1p())
 }
@@ -174,7 +174,7 @@ fn highest_so_far<'a>(heights: impl Iterator<Item = &'a f64>) -> Vec<(usize, f64
 }
 
 /// Middle of the longest stretch at the lowest height.
-fn widest_lowest(heights: &[f64]) -> usize {
+fn middle_of_lowest(heights: &[f64]) -> usize {
     let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
     let (mut best, mut length) = ((0, 0), 0_usize);
     for (i, &height) in heights.iter().enumerate() {

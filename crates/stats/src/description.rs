@@ -2,11 +2,11 @@
 
 use crate::{
     bootstrap::Interval,
-    degenerate::{Degenerate, enough, finite, in_range, level},
-    moments::{Moments, Scale, count, mean},
+    degenerate::{Degenerate, check_count, check_finite, check_probability, check_range},
+    moments::{Moments, Scale, as_f64, mean},
     quantile::{ascending, quantile},
     spread::median_absolute_deviation,
-    student::critical,
+    student::critical_value,
 };
 
 /// Descriptive statistics of a set of values, in their unit unless stated otherwise.
@@ -42,7 +42,7 @@ pub struct Description {
 }
 
 /// Largest exponent for which both e to its power and e to its negative fit into a double, with a margin.
-const MOST_EXPONENT: f64 = 700.0;
+const MAX_EXPONENT: f64 = 700.0;
 
 /// Computes descriptive statistics of `values`.
 ///
@@ -50,15 +50,15 @@ const MOST_EXPONENT: f64 = 700.0;
 ///
 /// Returns an error for no values, one that is not finite, or a range that does not fit into a double.
 pub fn describe(values: &[f64]) -> Result<Description, Degenerate> {
-    enough(values, 1)?;
-    finite(values)?;
+    check_count(values, 1)?;
+    check_finite(values)?;
     let sorted = ascending(values).ok_or(Degenerate::NotFinite)?;
     let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
-    in_range(max - min)?;
+    check_range(max - min)?;
     let at = |p: f64| quantile(&sorted, p).ok_or(Degenerate::NotFinite);
     let (q1, q3) = (at(0.25)?, at(0.75)?);
-    let scale = Scale::of(&[values]);
-    let moments = Moments::of(&scale.all(values));
+    let scale = Scale::from_sets(&[values]);
+    let moments = Moments::from_values(&scale.down_all(values));
     let deviation = (values.len() > 1).then(|| moments.variance().sqrt());
     let variation = deviation.map(|deviation| deviation / moments.mean);
     Ok(Description {
@@ -80,20 +80,20 @@ pub fn describe(values: &[f64]) -> Result<Description, Degenerate> {
 }
 
 /// Interval of the mean of `values` by Student's t (Student 1908, *The Probable Error of a Mean*, Biometrika 6), of
-/// level `share`, in their unit.
+/// level `level`, in their unit.
 ///
 /// # Errors
 ///
 /// Returns an error for fewer than two values, one that is not finite, a level outside 0 to 1, or a result that does
 /// not fit into a double.
-pub fn mean_interval(values: &[f64], share: f64) -> Result<Interval, Degenerate> {
-    let tail = (1.0 - level(share)?) / 2.0;
-    enough(values, 2)?;
-    finite(values)?;
-    let scale = Scale::of(&[values]);
-    let moments = Moments::of(&scale.all(values));
-    let reach = moments.error() * critical(tail, count(values.len() - 1));
-    let less = |reach: f64| in_range(scale.up(moments.above(reach)));
+pub fn mean_interval(values: &[f64], level: f64) -> Result<Interval, Degenerate> {
+    let tail = (1.0 - check_probability(level)?) / 2.0;
+    check_count(values, 2)?;
+    check_finite(values)?;
+    let scale = Scale::from_sets(&[values]);
+    let moments = Moments::from_values(&scale.down_all(values));
+    let reach = moments.standard_error() * critical_value(tail, as_f64(values.len() - 1));
+    let less = |reach: f64| check_range(scale.up(moments.mean_minus(reach)));
     Ok(Interval { low: less(reach)?, high: less(-reach)? })
 }
 
@@ -103,17 +103,17 @@ pub fn mean_interval(values: &[f64], share: f64) -> Result<Interval, Degenerate>
 ///
 /// Returns an error for no values, one that is not finite, or one that is 0 or below.
 pub fn geometric_mean(values: &[f64]) -> Result<f64, Degenerate> {
-    enough(values, 1)?;
-    positive(values)?;
+    check_count(values, 1)?;
+    check_positive(values)?;
     // Relative to the first value, so that the mean of equal values is exactly that value.
     let first = values[0];
     let ratios: Vec<f64> = values.iter().map(|&value| log_ratio(value, first)).collect();
-    in_range(times_exp(first, mean(&ratios)))
+    check_range(times_exp(first, mean(&ratios)))
 }
 
 /// Multiplies `value` by e to the power of `logarithm`, in steps that fit into a double whenever the result does.
 fn times_exp(value: f64, logarithm: f64) -> f64 {
-    if logarithm.abs() < MOST_EXPONENT {
+    if logarithm.abs() < MAX_EXPONENT {
         return value * logarithm.exp();
     }
     let quarter = (logarithm / 4.0).exp();
@@ -121,8 +121,8 @@ fn times_exp(value: f64, logarithm: f64) -> f64 {
 }
 
 /// Checks that all `values` are finite and positive, and so have logarithms.
-pub(crate) fn positive(values: &[f64]) -> Result<(), Degenerate> {
-    finite(values)?;
+pub(crate) fn check_positive(values: &[f64]) -> Result<(), Degenerate> {
+    check_finite(values)?;
     values.iter().all(|&value| value > 0.0).then_some(()).ok_or(Degenerate::NotPositive)
 }
 

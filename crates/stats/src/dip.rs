@@ -24,7 +24,7 @@ pub struct Dip {
 /// reason alone.
 #[must_use]
 pub fn dip_test(values: &[f64]) -> Option<Dip> {
-    if values.len() < FEWEST {
+    if values.len() < MIN_VALUES {
         return None;
     }
     let steps = steps(&scaled(&ascending(values)?)?);
@@ -34,7 +34,7 @@ pub fn dip_test(values: &[f64]) -> Option<Dip> {
     Some(Dip { statistic, p_value: p_value(statistic, n) })
 }
 
-const FEWEST: usize = 4;
+const MIN_VALUES: usize = 4;
 
 /// A jump of the empirical distribution function, in counts.
 #[derive(Clone, Copy)]
@@ -65,9 +65,9 @@ fn twice_dip(steps: &[Step]) -> f64 {
     let (mut low, mut high) = (0, steps.len() - 1);
     let mut largest = 1.0_f64;
     while low < high {
-        let convex = Hull::of(steps, low, high, Side::Below);
-        let concave = Hull::of(steps, low, high, Side::Above);
-        let widest = widest(steps, &convex, &concave);
+        let convex = Hull::new(steps, low, high, Side::Below);
+        let concave = Hull::new(steps, low, high, Side::Above);
+        let widest = widest_gap(steps, &convex, &concave);
         if widest.distance <= largest {
             break;
         }
@@ -98,9 +98,9 @@ struct Hull {
 
 impl Hull {
     /// Computed with the scan of Andrew (1979) over ascending steps.
-    fn of(steps: &[Step], low: usize, high: usize, side: Side) -> Self {
+    fn new(steps: &[Step], low: usize, high: usize, side: Side) -> Self {
         let mut touches: Vec<usize> = Vec::new();
-        let height = |i: usize| side.of(&steps[i]);
+        let height = |i: usize| side.height(&steps[i]);
         for next in low..=high {
             while let [.., first, middle] = touches[..] {
                 let run = |i: usize| steps[i].at - steps[first].at;
@@ -125,11 +125,11 @@ impl Hull {
         let after = self.touches.partition_point(|&touch| touch < i).min(self.touches.len() - 1);
         let right = self.touches[after];
         if right == i || after == 0 {
-            return self.side.of(&steps[right]);
+            return self.side.height(&steps[right]);
         }
         let left = self.touches[after - 1];
         let share = (steps[i].at - steps[left].at) / (steps[right].at - steps[left].at);
-        let (from, to) = (self.side.of(&steps[left]), self.side.of(&steps[right]));
+        let (from, to) = (self.side.height(&steps[left]), self.side.height(&steps[right]));
         from + share * (to - from)
     }
 
@@ -142,7 +142,7 @@ impl Hull {
 }
 
 impl Side {
-    fn of(self, step: &Step) -> f64 {
+    fn height(self, step: &Step) -> f64 {
         match self {
             Self::Below => step.below,
             Self::Above => step.up_to,
@@ -152,18 +152,18 @@ impl Side {
 
 /// Point at which the two hulls are furthest apart, and the interval that contains the mode if that distance is the
 /// dip.
-struct Widest {
+struct WidestGap {
     distance: f64,
     low: usize,
     high: usize,
 }
 
-fn widest(steps: &[Step], convex: &Hull, concave: &Hull) -> Widest {
-    let mut widest = Widest { distance: 0.0, low: 0, high: 0 };
+fn widest_gap(steps: &[Step], convex: &Hull, concave: &Hull) -> WidestGap {
+    let mut widest = WidestGap { distance: 0.0, low: 0, high: 0 };
     let mut see = |i: usize, low: usize, high: usize| {
         let distance = concave.height(steps, i) - convex.height(steps, i);
         if distance > widest.distance {
-            widest = Widest { distance, low, high };
+            widest = WidestGap { distance, low, high };
         }
     };
     for &i in &convex.touches {

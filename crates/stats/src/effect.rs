@@ -2,8 +2,8 @@
 
 use crate::{
     bootstrap::Interval,
-    degenerate::{Degenerate, enough, finite, level},
-    moments::count,
+    degenerate::{Degenerate, check_count, check_finite, check_probability},
+    moments::as_f64,
     normal::normal_quantile,
 };
 
@@ -31,7 +31,7 @@ pub fn cliffs_delta(first: &[f64], second: &[f64]) -> Option<f64> {
     Some(first.iter().map(dominance).sum::<f64>() / pairs)
 }
 
-/// Interval of Cliff's delta of the populations at the level `share`: the asymmetric interval of Cliff (1996, *Ordinal
+/// Interval of Cliff's delta of the populations at the level `level`: the asymmetric interval of Cliff (1996, *Ordinal
 /// Methods for Behavioral Data Analysis*, chapter 5; Feng and Cliff 2004, *Monte Carlo Evaluation of Ordinal d with
 /// Improved Confidence Interval*, Journal of Modern Applied Statistical Methods 3),
 ///
@@ -48,17 +48,17 @@ pub fn cliffs_delta(first: &[f64], second: &[f64]) -> Option<f64> {
 pub fn cliffs_delta_interval(
     first: &[f64],
     second: &[f64],
-    share: f64,
+    level: f64,
 ) -> Result<Interval, Degenerate> {
-    let z = -normal_quantile((1.0 - level(share)?) / 2.0);
-    enough(first, 2)?;
-    enough(second, 2)?;
-    finite(first)?;
-    finite(second)?;
-    let Dominance { delta, variance } = Dominance::of(first, second);
+    let z = -normal_quantile((1.0 - check_probability(level)?) / 2.0);
+    check_count(first, 2)?;
+    check_count(second, 2)?;
+    check_finite(first)?;
+    check_finite(second)?;
+    let Dominance { delta, variance } = Dominance::from_sets(first, second);
     let rest = 1.0 - delta * delta;
     if rest == 0.0 {
-        let k = count(first.len().min(second.len()));
+        let k = as_f64(first.len().min(second.len()));
         let end = delta * (k - z * z) / (k + z * z);
         return Ok(Interval { low: end.min(delta), high: end.max(delta) });
     }
@@ -76,13 +76,13 @@ struct Dominance {
 
 impl Dominance {
     /// Computed for two sets of at least two finite values each.
-    fn of(first: &[f64], second: &[f64]) -> Self {
-        let (n, m) = (count(first.len()), count(second.len()));
-        let (rows, pairs_apart) = over(first, second);
-        let (columns, _) = over(second, first);
+    fn from_sets(first: &[f64], second: &[f64]) -> Self {
+        let (n, m) = (as_f64(first.len()), as_f64(second.len()));
+        let (rows, pairs_apart) = dominance_counts(first, second);
+        let (columns, _) = dominance_counts(second, first);
         let delta = rows.iter().sum::<f64>() / (n * m);
-        let spread = |sums: &[f64], of: f64, centre: f64| -> f64 {
-            sums.iter().map(|sum| (sum / of - centre).powi(2)).sum()
+        let spread = |sums: &[f64], total: f64, center: f64| -> f64 {
+            sums.iter().map(|sum| (sum / total - center).powi(2)).sum()
         };
         let by_row = m * m * spread(&rows, m, delta);
         let by_column = n * n * spread(&columns, n, -delta);
@@ -96,7 +96,7 @@ impl Dominance {
 
 /// For each of `values`, the number of `others` below minus the number above, and the total number of pairs that are
 /// not tied.
-fn over(values: &[f64], others: &[f64]) -> (Vec<f64>, f64) {
+fn dominance_counts(values: &[f64], others: &[f64]) -> (Vec<f64>, f64) {
     let mut sorted = others.to_vec();
     sorted.sort_by(f64::total_cmp);
     let mut untied = 0;
@@ -104,10 +104,10 @@ fn over(values: &[f64], others: &[f64]) -> (Vec<f64>, f64) {
         let below = sorted.partition_point(|other| other < value);
         let above = sorted.len() - sorted.partition_point(|other| other <= value);
         untied += below + above;
-        count(below) - count(above)
+        as_f64(below) - as_f64(above)
     };
     let balances = values.iter().map(balance).collect();
-    (balances, count(untied))
+    (balances, as_f64(untied))
 }
 
 #[cfg(test)]

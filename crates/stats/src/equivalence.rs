@@ -2,10 +2,10 @@
 
 use crate::{
     bootstrap::Interval,
-    degenerate::{Degenerate, enough, finite},
-    moments::{Scale, Two},
-    student::{Studentized, of_differences, of_pooled, of_unequal},
-    tested::{Alternative, Method, Tested},
+    degenerate::{Degenerate, check_count, check_finite},
+    moments::{Scale, TwoSamples},
+    student::{Studentized, studentize_differences, studentize_pooled, studentize_unequal},
+    test_result::{Alternative, Method, TestResult},
     wilcoxon::{Zeros, wilcoxon},
 };
 
@@ -22,9 +22,9 @@ pub enum Variances {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equivalence {
     /// Test that the difference is above the lower bound.
-    pub above: Tested,
+    pub above: TestResult,
     /// Test that the difference is below the upper bound.
-    pub below: Tested,
+    pub below: TestResult,
 }
 
 impl Equivalence {
@@ -48,12 +48,13 @@ pub fn paired_equivalence(
     second: &[f64],
     bounds: Interval,
 ) -> Result<Equivalence, Degenerate> {
-    crate::degenerate::pairs(first, second)?;
-    enough(first, 2)?;
+    crate::degenerate::check_pairs(first, second)?;
+    check_count(first, 2)?;
     let (scale, bounds) = scaled(first, second, bounds)?;
-    let second = scale.all(second);
-    let differences: Vec<f64> = scale.all(first).iter().zip(second).map(|(a, b)| a - b).collect();
-    within(of_differences(&differences)?, bounds)
+    let second = scale.down_all(second);
+    let differences: Vec<f64> =
+        scale.down_all(first).iter().zip(second).map(|(a, b)| a - b).collect();
+    test_bounds(studentize_differences(&differences)?, bounds)
 }
 
 /// Tests whether the difference of two means, of `first` minus `second`, lies within `bounds`: two one-sided tests as
@@ -69,15 +70,15 @@ pub fn equivalence(
     variances: Variances,
 ) -> Result<Equivalence, Degenerate> {
     let needed = if variances == Variances::Equal { 1 } else { 2 };
-    enough(first, needed)?;
-    enough(second, needed)?;
+    check_count(first, needed)?;
+    check_count(second, needed)?;
     let (scale, bounds) = scaled(first, second, bounds)?;
-    let two = Two::as_they_are(&scale.all(first), &scale.all(second));
+    let two = TwoSamples::from_scaled(&scale.down_all(first), &scale.down_all(second));
     let studentized = match variances {
-        Variances::Equal => of_pooled(&two)?,
-        Variances::Unequal => of_unequal(&two)?,
+        Variances::Equal => studentize_pooled(&two)?,
+        Variances::Unequal => studentize_unequal(&two)?,
     };
-    within(studentized, bounds)
+    test_bounds(studentized, bounds)
 }
 
 /// Tests whether `differences` lie symmetrically around a value within `bounds`: two one-sided signed-rank tests, of
@@ -92,8 +93,8 @@ pub fn wilcoxon_equivalence(
     zeros: Zeros,
     method: Method,
 ) -> Result<Equivalence, Degenerate> {
-    in_order(bounds)?;
-    finite(differences)?;
+    check_order(bounds)?;
+    check_finite(differences)?;
     let less = |bound: f64| -> Vec<f64> { differences.iter().map(|value| value - bound).collect() };
     Ok(Equivalence {
         above: wilcoxon(&less(bounds.low), Alternative::Greater, zeros, method)?,
@@ -101,8 +102,8 @@ pub fn wilcoxon_equivalence(
     })
 }
 
-fn in_order(bounds: Interval) -> Result<(), Degenerate> {
-    finite(&[bounds.low, bounds.high])?;
+fn check_order(bounds: Interval) -> Result<(), Degenerate> {
+    check_finite(&[bounds.low, bounds.high])?;
     if bounds.low < bounds.high { Ok(()) } else { Err(Degenerate::BoundsReversed) }
 }
 
@@ -112,17 +113,18 @@ fn scaled(
     second: &[f64],
     bounds: Interval,
 ) -> Result<(Scale, Interval), Degenerate> {
-    in_order(bounds)?;
-    finite(first)?;
-    finite(second)?;
-    let scale = Scale::of(&[first, second, &[bounds.low, bounds.high]]);
+    check_order(bounds)?;
+    check_finite(first)?;
+    check_finite(second)?;
+    let scale = Scale::from_sets(&[first, second, &[bounds.low, bounds.high]]);
     Ok((scale, Interval { low: scale.down(bounds.low), high: scale.down(bounds.high) }))
 }
 
-fn within(of: Studentized, bounds: Interval) -> Result<Equivalence, Degenerate> {
-    let from = |bound: f64| Studentized { apart: of.apart - bound, ..of };
+fn test_bounds(studentized: Studentized, bounds: Interval) -> Result<Equivalence, Degenerate> {
+    let from =
+        |bound: f64| Studentized { difference: studentized.difference - bound, ..studentized };
     Ok(Equivalence {
-        above: from(bounds.low).tested(Alternative::Greater)?,
-        below: from(bounds.high).tested(Alternative::Less)?,
+        above: from(bounds.low).test(Alternative::Greater)?,
+        below: from(bounds.high).test(Alternative::Less)?,
     })
 }

@@ -2,15 +2,15 @@
 
 use crate::{
     bootstrap::Interval,
-    degenerate::{Degenerate, enough, in_range, level},
-    moments::{Two, count, scaled_differences},
-    root::crossing,
-    student::{Noncentral, Studentized, of_differences, of_pooled},
+    degenerate::{Degenerate, check_count, check_probability, check_range},
+    moments::{TwoSamples, as_f64, scaled_differences},
+    root::find_root,
+    student::{Noncentral, Studentized, studentize_differences, studentize_pooled},
 };
 
 /// A difference in standard deviations, dimensionless.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standardized {
+pub struct StandardizedDifference {
     /// Hedges' g.
     pub g: f64,
     /// Interval of the difference at the requested level.
@@ -32,10 +32,14 @@ pub struct Standardized {
 ///
 /// Returns an error for an empty set, fewer than four values in all, one that is not finite, no spread within the sets,
 /// a level outside 0 to 1, or a difference beyond 10,000 standard errors.
-pub fn hedges_g(first: &[f64], second: &[f64], level: f64) -> Result<Standardized, Degenerate> {
-    let two = Two::of(first, second)?;
+pub fn hedges_g(
+    first: &[f64],
+    second: &[f64],
+    level: f64,
+) -> Result<StandardizedDifference, Degenerate> {
+    let two = TwoSamples::from_sets(first, second)?;
     let error = (1.0 / two.first.n + 1.0 / two.second.n).sqrt();
-    standardized(of_pooled(&two)?, error, level)
+    standardized(studentize_pooled(&two)?, error, level)
 }
 
 /// Hedges' g of pairs: `J` times the mean of the differences over their standard deviation, that is d of z with n - 1
@@ -53,42 +57,46 @@ pub fn paired_hedges_g(
     first: &[f64],
     second: &[f64],
     level: f64,
-) -> Result<Standardized, Degenerate> {
+) -> Result<StandardizedDifference, Degenerate> {
     let differences = scaled_differences(first, second)?;
-    enough(&differences, 3)?;
-    let error = 1.0 / count(differences.len()).sqrt();
-    standardized(of_differences(&differences)?, error, level)
+    check_count(&differences, 3)?;
+    let error = 1.0 / as_f64(differences.len()).sqrt();
+    standardized(studentize_differences(&differences)?, error, level)
 }
 
 /// Largest difference, in standard errors, for which the noncentral distribution is computed.
-const MOST_ERRORS: f64 = 1e4;
+const MAX_STANDARD_ERRORS: f64 = 1e4;
 
-fn standardized(of: Studentized, error: f64, share: f64) -> Result<Standardized, Degenerate> {
-    let tail = (1.0 - level(share)?) / 2.0;
-    let degrees = of.degrees;
+fn standardized(
+    studentized: Studentized,
+    error: f64,
+    level: f64,
+) -> Result<StandardizedDifference, Degenerate> {
+    let tail = (1.0 - check_probability(level)?) / 2.0;
+    let degrees = studentized.degrees;
     if degrees < 2.0 {
-        return Err(Degenerate::TooFew { given: of.n, needed: of.n + 1 });
+        return Err(Degenerate::TooFew { given: studentized.n, needed: studentized.n + 1 });
     }
-    let t = in_range(of.apart / of.error)?;
-    if t.abs() > MOST_ERRORS {
+    let t = check_range(studentized.difference / studentized.standard_error)?;
+    if t.abs() > MAX_STANDARD_ERRORS {
         return Err(Degenerate::OutOfRange);
     }
-    let unit = unbiasing(degrees) * error;
+    let unit = bias_correction(degrees) * error;
     let interval = Interval {
         low: unit * noncentrality(t, degrees, tail),
         high: -unit * noncentrality(-t, degrees, tail),
     };
-    Ok(Standardized { g: unit * t, interval, degrees })
+    Ok(StandardizedDifference { g: unit * t, interval, degrees })
 }
 
 /// Degrees of freedom from which on the asymptotic series of J is accurate to the last digit.
-const MANY_DEGREES: f64 = 200.0;
+const ASYMPTOTIC_DEGREES: f64 = 200.0;
 
 /// Hedges' J by its asymptotic series. Few degrees of freedom are first raised by `Γ(x + 1) = x Γ(x)`. Logarithms of
 /// the gamma function would lose more digits the more degrees there are.
-fn unbiasing(degrees: f64) -> f64 {
+fn bias_correction(degrees: f64) -> f64 {
     let (mut many, mut ratio) = (degrees, 1.0);
-    while many < MANY_DEGREES {
+    while many < ASYMPTOTIC_DEGREES {
         ratio *= (many - 1.0) / many;
         many += 2.0;
     }
@@ -108,7 +116,7 @@ fn noncentrality(t: f64, degrees: f64, tail: f64) -> f64 {
     while over(t + beyond) < 0.0 && beyond < 1e9 {
         beyond *= 2.0;
     }
-    crossing(t - reach, t + beyond, over)
+    find_root(t - reach, t + beyond, over)
 }
 
 #[cfg(test)]
@@ -127,7 +135,7 @@ mod tests {
             (1e6, 0.999_999_249_999_781_2),
             (1e8, 0.999_999_992_5),
         ] {
-            let ours = unbiasing(degrees);
+            let ours = bias_correction(degrees);
             assert!((ours / j - 1.0).abs() < 1e-13, "{degrees}: {ours:e}, not {j:e}");
         }
     }

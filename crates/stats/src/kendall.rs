@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 
 use crate::{
-    degenerate::{Degenerate, enough, finite, pairs},
-    moments::count,
+    degenerate::{Degenerate, check_count, check_finite, check_pairs},
+    moments::as_f64,
     ranks::Ranks,
-    tested::{Alternative, Tails, Tested, Used},
+    test_result::{Alternative, NullDistribution, Tails, TestResult},
 };
 
 /// Maximum number of pairs for which the complete exact distribution is computed.
-const MOST_EXACT: usize = 170;
+const MAX_EXACT: usize = 170;
 /// Maximum number of pairs for which `SciPy` uses the exact distribution, without ties.
 const AUTO_EXACT: usize = 33;
 
@@ -39,19 +39,25 @@ pub fn kendall(
     second: &[f64],
     alternative: Alternative,
     method: KendallMethod,
-) -> Result<Tested, Degenerate> {
-    pairs(first, second)?;
-    enough(first, 2)?;
-    finite(first)?;
-    finite(second)?;
-    let order = Order::of(first, second)?;
+) -> Result<TestResult, Degenerate> {
+    check_pairs(first, second)?;
+    check_count(first, 2)?;
+    check_finite(first)?;
+    check_finite(second)?;
+    let order = PairOrder::from_sets(first, second)?;
     let (tails, used) = order.tails(method)?;
     let p_value = tails.p_value(alternative);
-    Ok(Tested { statistic: order.tau(), p_value, n: first.len(), used, alternative })
+    Ok(TestResult {
+        statistic: order.tau(),
+        p_value,
+        n: first.len(),
+        distribution: used,
+        alternative,
+    })
 }
 
 /// Counts of concordant and discordant pairs.
-struct Order {
+struct PairOrder {
     n: usize,
     /// Number of pairs of pairs.
     total: usize,
@@ -62,8 +68,8 @@ struct Order {
     second: Ranks,
 }
 
-impl Order {
-    fn of(first: &[f64], second: &[f64]) -> Result<Self, Degenerate> {
+impl PairOrder {
+    fn from_sets(first: &[f64], second: &[f64]) -> Result<Self, Degenerate> {
         let n = first.len();
         let (mut concordant, mut discordant) = (0, 0);
         for i in 0..n {
@@ -75,46 +81,48 @@ impl Order {
                 }
             }
         }
-        let (first, second) = (Ranks::of(first), Ranks::of(second));
+        let (first, second) = (Ranks::from_values(first), Ranks::from_values(second));
         if first.groups.len() == 1 || second.groups.len() == 1 {
             return Err(Degenerate::NoSpread);
         }
-        let excess = count(concordant) - count(discordant);
+        let excess = as_f64(concordant) - as_f64(discordant);
         Ok(Self { n, total: n * (n - 1) / 2, discordant, excess, first, second })
     }
 
     fn tau(&self) -> f64 {
-        let untied = |ranks: &Ranks| count(self.total) - ranks.over_groups(tied_pairs);
+        let untied = |ranks: &Ranks| as_f64(self.total) - ranks.sum_over_groups(tied_pairs);
         let tau = self.excess / (untied(&self.first).sqrt() * untied(&self.second).sqrt());
         tau.clamp(-1.0, 1.0)
     }
 
-    fn tied(&self) -> bool {
-        self.first.tied() || self.second.tied()
+    fn has_ties(&self) -> bool {
+        self.first.has_ties() || self.second.has_ties()
     }
 
-    fn tails(&self, method: KendallMethod) -> Result<(Tails, Used), Degenerate> {
-        let aside = self.discordant.min(self.total - self.discordant);
-        let few = self.n <= AUTO_EXACT || aside <= 1;
+    fn tails(&self, method: KendallMethod) -> Result<(Tails, NullDistribution), Degenerate> {
+        let rarer = self.discordant.min(self.total - self.discordant);
+        let few = self.n <= AUTO_EXACT || rarer <= 1;
         match method {
-            KendallMethod::Exact if self.tied() => Err(Degenerate::Tied),
-            KendallMethod::Exact if self.n > MOST_EXACT && aside > 1 => {
-                Err(Degenerate::TooMany { given: self.n, most: MOST_EXACT })
+            KendallMethod::Exact if self.has_ties() => Err(Degenerate::Tied),
+            KendallMethod::Exact if self.n > MAX_EXACT && rarer > 1 => {
+                Err(Degenerate::TooMany { given: self.n, max: MAX_EXACT })
             }
-            KendallMethod::Exact => Ok((self.exact(aside), Used::Exact)),
-            KendallMethod::Auto if few && !self.tied() => Ok((self.exact(aside), Used::Exact)),
+            KendallMethod::Exact => Ok((self.exact(rarer), NullDistribution::Exact)),
+            KendallMethod::Auto if few && !self.has_ties() => {
+                Ok((self.exact(rarer), NullDistribution::Exact))
+            }
             _ if self.n < 3 => Err(Degenerate::TooFew { given: self.n, needed: 3 }),
-            _ => Ok((self.normal(), Used::Normal)),
+            _ => Ok((self.normal(), NullDistribution::Normal)),
         }
     }
 
-    /// Exact tails. `aside` pairs are in the rarer order: the tail on that side is summed, and the other is its
+    /// Exact tails. `rarer` pairs are in the rarer order: the tail on that side is summed, and the other is its
     /// complement.
-    fn exact(&self, aside: usize) -> Tails {
-        let chances = chances_of_inversions(self.n, aside);
+    fn exact(&self, rarer: usize) -> Tails {
+        let chances = inversion_distribution(self.n, rarer);
         let outer: f64 = chances.iter().sum();
-        let inner = 1.0 - outer + chances[aside];
-        if self.discordant == aside {
+        let inner = 1.0 - outer + chances[rarer];
+        if self.discordant == rarer {
             Tails { lower: inner, upper: outer }
         } else {
             Tails { lower: outer, upper: inner }
@@ -122,10 +130,11 @@ impl Order {
     }
 
     fn normal(&self) -> Tails {
-        let n = count(self.n);
+        let n = as_f64(self.n);
         let m = n * (n - 1.0);
-        let both =
-            |term: fn(f64) -> f64| (self.first.over_groups(term), self.second.over_groups(term));
+        let both = |term: fn(f64) -> f64| {
+            (self.first.sum_over_groups(term), self.second.sum_over_groups(term))
+        };
         let (pairs_1, pairs_2) = both(tied_pairs);
         let (triples_1, triples_2) = both(|t| t * (t - 1.0) * (t - 2.0));
         let (spread_1, spread_2) = both(|t| t * (t - 1.0) * (2.0 * t + 5.0));
@@ -145,16 +154,16 @@ fn compare(values: &[f64], i: usize, j: usize) -> Option<Ordering> {
     values[i].partial_cmp(&values[j]).filter(|order| order.is_ne())
 }
 
-/// Probabilities that a random order of `n` has 0 to `most` inversions. Inserting the k-th element adds 0 to k - 1 of
+/// Probabilities that a random order of `n` has 0 to `max` inversions. Inserting the k-th element adds 0 to k - 1 of
 /// them.
-fn chances_of_inversions(n: usize, most: usize) -> Vec<f64> {
-    let mut chances = vec![0.0; most + 1];
+fn inversion_distribution(n: usize, max: usize) -> Vec<f64> {
+    let mut chances = vec![0.0; max + 1];
     chances[0] = 1.0;
     for k in 2..=n {
         let before = chances.clone();
         for (inversions, chance) in chances.iter_mut().enumerate() {
             let from = (inversions + 1).saturating_sub(k);
-            *chance = before[from..=inversions].iter().sum::<f64>() / count(k);
+            *chance = before[from..=inversions].iter().sum::<f64>() / as_f64(k);
         }
     }
     chances

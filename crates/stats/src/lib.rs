@@ -4,7 +4,7 @@
 
 mod adjust;
 mod autocorrelation;
-mod blocks;
+mod block_bootstrap;
 mod bootstrap;
 mod chebyshev;
 mod curve;
@@ -29,19 +29,20 @@ mod spearman;
 mod spread;
 mod steadiness;
 mod student;
-mod tested;
+mod test_result;
 mod trend;
 mod wilcoxon;
 
 pub use adjust::{benjamini_hochberg, holm};
 pub use autocorrelation::{Autocorrelation, LjungBox, autocorrelation};
-pub use blocks::OverBlocks;
+pub use block_bootstrap::BlockInterval;
 pub use bootstrap::{Bootstrap, Interval};
 pub use chebyshev::{chebyshev, chebyshev_of_sample, chebyshev_quantile, quantile_bounds};
 pub use curve::{
-    Blocks, ChangePoint, Course, Crossing, Curve, CurveError, Inflection, Lasting, LevelShape,
-    LevelValue, NoAnswer, OpenInterval, PairedMeans, Peak, Place, Plateau, Slope, Steepest, Turn,
-    crossing, geometric_means, shapes,
+    BlockSelection, ChangePoint, Course, Crossing, CrossingDirection, CrossingPoint, Curve,
+    CurveError, CurveStatisticError, Inflection, LastingCrossing, LevelShape, LevelValue,
+    LocatedSlope, OpenInterval, PairedMeans, Peak, Plateau, Slope, crossing, geometric_means,
+    shapes,
 };
 pub use degenerate::Degenerate;
 pub use description::{Description, describe, geometric_mean, mean_interval};
@@ -50,7 +51,7 @@ pub use effect::{cliffs_delta, cliffs_delta_interval};
 pub use equivalence::{
     Equivalence, Variances, equivalence, paired_equivalence, wilcoxon_equivalence,
 };
-pub use hedges::{Standardized, hedges_g, paired_hedges_g};
+pub use hedges::{StandardizedDifference, hedges_g, paired_hedges_g};
 pub use kendall::{KendallMethod, kendall};
 pub use mann_whitney::mann_whitney;
 pub use modality::{Mode, modes};
@@ -60,8 +61,8 @@ pub use quantile::{QuantileType, Quartiles, quantile, quantile_of_type, quartile
 pub use ratio::{Ratio, paired_ratio, ratio_of_geometric_means, ratio_of_medians};
 pub use spearman::spearman;
 pub use spread::{interquartile_range, median, median_absolute_deviation};
-pub use steadiness::{Steadiness, is_steady, warm_up};
+pub use steadiness::{Steadiness, steadiness, warm_up};
 pub use student::{one_sample_t, paired_t, student_t, welch_t};
-pub use tested::{Alternative, Method, Tested, Used};
+pub use test_result::{Alternative, Method, NullDistribution, TestResult};
 pub use trend::{Trend, trend};
 pub use wilcoxon::{Zeros, rank_biserial, wilcoxon};

@@ -1,18 +1,18 @@
 //! The Mann-Whitney U test: whether values of one set tend to exceed those of another.
 
 use crate::{
-    degenerate::{Degenerate, enough, finite},
-    moments::count,
-    ranks::{Ranks, sums_of_choices},
-    tested::{Alternative, Method, Tails, Tested, Used},
+    degenerate::{Degenerate, check_count, check_finite},
+    moments::as_f64,
+    ranks::{Ranks, choice_sum_distribution},
+    test_result::{Alternative, Method, NullDistribution, Tails, TestResult},
 };
 
 /// Maximum number of pairs, of one value from each set, for which the exact distribution is computed; it takes
 /// milliseconds.
-const MOST_EXACT: usize = 40_000;
+const MAX_EXACT: usize = 40_000;
 /// Maximum number of values in both sets together for which permutations are counted: computing time grows with its
 /// fourth power.
-const MOST_PERMUTED: usize = 120;
+const MAX_PERMUTED: usize = 120;
 
 /// Tests whether values of `first` tend to be less or greater than those of `second`: the U test of Mann and Whitney
 /// (1947, *On a Test of Whether One of Two Random Variables is Stochastically Larger than the Other*, Annals of
@@ -34,14 +34,14 @@ pub fn mann_whitney(
     second: &[f64],
     alternative: Alternative,
     method: Method,
-) -> Result<Tested, Degenerate> {
-    let ranked = RankedSets::of(first, second)?;
+) -> Result<TestResult, Degenerate> {
+    let ranked = RankedSets::from_sets(first, second)?;
     let (tails, used) = ranked.tails(method)?;
-    Ok(Tested {
-        statistic: count(ranked.doubled_u) / 2.0,
+    Ok(TestResult {
+        statistic: as_f64(ranked.doubled_u) / 2.0,
         p_value: tails.p_value(alternative),
         n: first.len() + second.len(),
-        used,
+        distribution: used,
         alternative,
     })
 }
@@ -55,12 +55,12 @@ struct RankedSets {
 }
 
 impl RankedSets {
-    fn of(first: &[f64], second: &[f64]) -> Result<Self, Degenerate> {
-        enough(first, 1)?;
-        enough(second, 1)?;
-        finite(first)?;
-        finite(second)?;
-        let ranks = Ranks::of(&[first, second].concat());
+    fn from_sets(first: &[f64], second: &[f64]) -> Result<Self, Degenerate> {
+        check_count(first, 1)?;
+        check_count(second, 1)?;
+        check_finite(first)?;
+        check_finite(second)?;
+        let ranks = Ranks::from_values(&[first, second].concat());
         if ranks.groups.len() == 1 {
             return Err(Degenerate::NoSpread);
         }
@@ -69,30 +69,30 @@ impl RankedSets {
         Ok(Self { first: n, second: second.len(), ranks, doubled_u })
     }
 
-    fn tails(&self, method: Method) -> Result<(Tails, Used), Degenerate> {
-        match self.resolved(method) {
-            Used::Exact => {
-                within(self.pairs(), MOST_EXACT)?;
-                Ok((self.exact(), Used::Exact))
+    fn tails(&self, method: Method) -> Result<(Tails, NullDistribution), Degenerate> {
+        match self.resolve_method(method) {
+            NullDistribution::Exact => {
+                check_at_most(self.pairs(), MAX_EXACT)?;
+                Ok((self.exact(), NullDistribution::Exact))
             }
-            Used::Permutation => {
-                within(self.first + self.second, MOST_PERMUTED)?;
-                Ok((self.permutation(), Used::Permutation))
+            NullDistribution::Permutation => {
+                check_at_most(self.first + self.second, MAX_PERMUTED)?;
+                Ok((self.permutation(), NullDistribution::Permutation))
             }
             used => Ok((self.normal(used), used)),
         }
     }
 
-    fn resolved(&self, method: Method) -> Used {
-        let (tied, values) = (self.ranks.tied(), self.first + self.second);
+    fn resolve_method(&self, method: Method) -> NullDistribution {
+        let (tied, values) = (self.ranks.has_ties(), self.first + self.second);
         match method {
-            Method::Exact => Used::Exact,
-            Method::Permutation => Used::Permutation,
-            Method::Normal => Used::Normal,
-            Method::NormalCorrected => Used::NormalCorrected,
-            Method::Auto if !tied && self.pairs() <= MOST_EXACT => Used::Exact,
-            Method::Auto if tied && values <= MOST_PERMUTED => Used::Permutation,
-            Method::Auto => Used::NormalCorrected,
+            Method::Exact => NullDistribution::Exact,
+            Method::Permutation => NullDistribution::Permutation,
+            Method::Normal => NullDistribution::Normal,
+            Method::NormalCorrected => NullDistribution::NormalCorrected,
+            Method::Auto if !tied && self.pairs() <= MAX_EXACT => NullDistribution::Exact,
+            Method::Auto if tied && values <= MAX_PERMUTED => NullDistribution::Permutation,
+            Method::Auto => NullDistribution::NormalCorrected,
         }
     }
 
@@ -101,14 +101,14 @@ impl RankedSets {
     }
 
     fn exact(&self) -> Tails {
-        let chances = chances_of_u(self.first, self.second);
+        let chances = u_distribution(self.first, self.second);
         Tails::at(&chances, self.doubled_u.div_ceil(2), self.doubled_u / 2)
     }
 
     /// Computed from the smaller set, which is faster: the upper tail of one set is the lower tail of the other.
     fn permutation(&self) -> Tails {
         let of = |take: usize, place: usize| {
-            Tails::at(&sums_of_choices(&self.ranks.doubled, take), place, place)
+            Tails::at(&choice_sum_distribution(&self.ranks.doubled, take), place, place)
         };
         let place = self.doubled_u + self.first * (self.first + 1);
         if self.first <= self.second {
@@ -120,11 +120,11 @@ impl RankedSets {
     }
 
     /// Normal approximation. With continuity correction, each tail uses a U shifted by 1/2 towards the mean.
-    fn normal(&self, used: Used) -> Tails {
-        let (n, pairs) = (count(self.first + self.second), count(self.pairs()));
+    fn normal(&self, used: NullDistribution) -> Tails {
+        let (n, pairs) = (as_f64(self.first + self.second), as_f64(self.pairs()));
         let variance = pairs / 12.0 * (n + 1.0 - self.ranks.tie_term() / (n * (n - 1.0)));
-        let away = count(self.doubled_u) / 2.0 - pairs / 2.0;
-        let towards = if used == Used::NormalCorrected { 0.5 } else { 0.0 };
+        let away = as_f64(self.doubled_u) / 2.0 - pairs / 2.0;
+        let towards = if used == NullDistribution::NormalCorrected { 0.5 } else { 0.0 };
         Tails {
             lower: Tails::normal((away + towards) / variance.sqrt()).lower,
             upper: Tails::normal((away - towards) / variance.sqrt()).upper,
@@ -132,19 +132,19 @@ impl RankedSets {
     }
 }
 
-fn within(given: usize, most: usize) -> Result<(), Degenerate> {
-    if given > most { Err(Degenerate::TooMany { given, most }) } else { Ok(()) }
+fn check_at_most(given: usize, max: usize) -> Result<(), Degenerate> {
+    if given > max { Err(Degenerate::TooMany { given, max }) } else { Ok(()) }
 }
 
 /// Distribution of U for sets of `n` and `m` values without ties. The counts are the coefficients of the Gaussian
 /// binomial, the product over i to n of `(1 - q^(m + i)) / (1 - q^i)` (Mann and Whitney 1947; Andrews 1976, *The Theory
 /// of Partitions*, chapter 3): each factor is a sum over a window in steps of i. Only the rising half is summed, in
 /// which the subtracted terms never exceed the remaining sum; the other half is its mirror image.
-fn chances_of_u(n: usize, m: usize) -> Vec<f64> {
+fn u_distribution(n: usize, m: usize) -> Vec<f64> {
     let (few, many) = (n.min(m), n.max(m));
     let mut chances = vec![1.0];
     for i in 1..=few {
-        let (share, last) = (count(i) / count(many + i), i * many);
+        let (share, last) = (as_f64(i) / as_f64(many + i), i * many);
         let at = |u: Option<usize>| u.and_then(|u| chances.get(u)).copied().unwrap_or(0.0);
         let mut window = vec![0.0; last + 1];
         for u in 0..=last / 2 {

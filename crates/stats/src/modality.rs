@@ -19,7 +19,7 @@
 //!
 //! Each part of a split is examined again, since there may be three modes.
 
-use crate::density::{Density, Point, Valley, weight};
+use crate::density::{Density, Valley, WeightedPoint, weight};
 
 /// A group of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,22 +35,22 @@ pub struct Mode {
 }
 
 /// Minimum share of a mode.
-const LEAST_SHARE: f64 = 0.05;
-/// Margin above [`LEAST_SHARE`] that a mode must have, in standard deviations of the count.
+const MIN_SHARE: f64 = 0.05;
+/// Margin above [`MIN_SHARE`] that a mode must have, in standard deviations of the count.
 const SHARE_MARGIN: f64 = 1.2;
 /// Minimum number of values in a mode.
-const FEWEST: f64 = 3.0;
+const MIN_VALUES: f64 = 3.0;
 /// Minimum factor between the medians of neighboring modes, below which a gap is irrelevant.
-const LEAST_FACTOR: f64 = 1.25;
+const MIN_FACTOR: f64 = 1.25;
 /// Maximum height of the valley between two modes, relative to the lower peak.
-const VALLEY_DEPTH: f64 = 0.5;
+const MAX_VALLEY_DEPTH: f64 = 0.5;
 /// Minimum exponent of the bound on the probability of a valley by chance.
-const LEAST_EXPONENT: f64 = 9.0;
+const MIN_EXPONENT: f64 = 9.0;
 /// Minimum bandwidth of the logarithms: wider than the bins of a histogram and the steps of three digits, narrower than
 /// half a relevant gap.
-const LEAST_BANDWIDTH: f64 = 0.03;
+const MIN_BANDWIDTH: f64 = 0.03;
 /// Minimum number of distinct values that reveals a common step.
-const FEWEST_STEPS: usize = 3;
+const MIN_STEPS: usize = 3;
 
 /// Finds the modes of values with their counts, in ascending order. Returns one mode for unimodal values, and none if
 /// there are no values or if a value with a count is not above 0 and finite.
@@ -66,13 +66,13 @@ pub fn modes(weighted: &[(f64, u64)]) -> Vec<Mode> {
 }
 
 /// Sorts the values and merges equal ones. Returns `None` if a value has no logarithm.
-fn points(weighted: &[(f64, u64)]) -> Option<Vec<Point>> {
+fn points(weighted: &[(f64, u64)]) -> Option<Vec<WeightedPoint>> {
     let mut points = Vec::with_capacity(weighted.len());
     for &(value, count) in weighted.iter().filter(|(_, count)| *count > 0) {
         if !(value.is_finite() && value > 0.0) {
             return None;
         }
-        points.push(Point { value, log: value.ln(), count });
+        points.push(WeightedPoint { value, log: value.ln(), count });
     }
     points.sort_by(|a, b| a.value.total_cmp(&b.value));
     points.dedup_by(|next, kept| {
@@ -86,7 +86,7 @@ fn points(weighted: &[(f64, u64)]) -> Option<Vec<Point>> {
 }
 
 /// Splits `points` into modes, ascending.
-fn split_all<'a>(points: &'a [Point], total: f64, parts: &mut Vec<&'a [Point]>) {
+fn split_all<'a>(points: &'a [WeightedPoint], total: f64, parts: &mut Vec<&'a [WeightedPoint]>) {
     match split(points, total) {
         Some((left, right)) => {
             split_all(left, total, parts);
@@ -97,13 +97,13 @@ fn split_all<'a>(points: &'a [Point], total: f64, parts: &mut Vec<&'a [Point]>) 
 }
 
 /// Splits `points` at the deepest valley that separates two modes.
-fn split(points: &[Point], total: f64) -> Option<(&[Point], &[Point])> {
+fn split(points: &[WeightedPoint], total: f64) -> Option<(&[WeightedPoint], &[WeightedPoint])> {
     if points.len() < 2 {
         return None;
     }
-    let rule = Rule { least_count: least_count(total), quantum: quantum(points) };
-    let density = Density::of(points, bandwidth(points), rule.quantum);
-    let mut valleys = density.valleys(VALLEY_DEPTH);
+    let rule = SplitParameters { min_count: min_count(total), quantum: quantum(points) };
+    let density = Density::from_points(points, bandwidth(points), rule.quantum);
+    let mut valleys = density.valleys(MAX_VALLEY_DEPTH);
     valleys.sort_by(|a, b| a.depth.total_cmp(&b.depth));
     valleys.iter().find_map(|valley| {
         let at = points.partition_point(|point| point.log < valley.lowest);
@@ -112,26 +112,33 @@ fn split(points: &[Point], total: f64) -> Option<(&[Point], &[Point])> {
     })
 }
 
-fn separates(left: &[Point], right: &[Point], valley: &Valley, rule: &Rule) -> bool {
+fn separates(
+    left: &[WeightedPoint],
+    right: &[WeightedPoint],
+    valley: &Valley,
+    rule: &SplitParameters,
+) -> bool {
     // Most valleys lie in a thin tail, which this check rejects quickly.
-    if weight(left) < rule.least_count || weight(right) < rule.least_count {
+    if weight(left) < rule.min_count || weight(right) < rule.min_count {
         return false;
     }
-    let (Some(low), Some(high)) = (Group::of(left), Group::of(right)) else { return false };
-    high.median - low.median >= LEAST_FACTOR.ln()
-        && (wide_gap(&low, &high, rule.quantum) || empty_floor(left, right, valley))
+    let (Some(low), Some(high)) = (Group::from_points(left), Group::from_points(right)) else {
+        return false;
+    };
+    high.median - low.median >= MIN_FACTOR.ln()
+        && (has_wide_gap(&low, &high, rule.quantum) || has_empty_floor(left, right, valley))
 }
 
 /// Parameters that are the same for every split of a set of values.
-struct Rule {
-    least_count: f64,
+struct SplitParameters {
+    min_count: f64,
     quantum: f64,
 }
 
 /// Minimum number of values of a mode, out of `total`.
-fn least_count(total: f64) -> f64 {
-    let expected = LEAST_SHARE * total;
-    (expected + SHARE_MARGIN * expected.sqrt()).max(FEWEST)
+fn min_count(total: f64) -> f64 {
+    let expected = MIN_SHARE * total;
+    (expected + SHARE_MARGIN * expected.sqrt()).max(MIN_VALUES)
 }
 
 /// One side of a split, in logarithms unless stated otherwise.
@@ -147,7 +154,7 @@ struct Group {
 }
 
 impl Group {
-    fn of(points: &[Point]) -> Option<Self> {
+    fn from_points(points: &[WeightedPoint]) -> Option<Self> {
         let (first, last) = (points.first()?, points.last()?);
         let median = median_log(points)?;
         let weight = weight(points);
@@ -165,18 +172,18 @@ impl Group {
 /// Whether the gap between two groups, minus the step of the clock, is wider than chance leaves between values of one
 /// mode. Among n values such gaps shrink with n relative to the spread of either side; a thin tail is recognized by its
 /// spacing. In the simulations 97 to 100 % of unimodal samples stay below these constants.
-fn wide_gap(low: &Group, high: &Group, quantum: f64) -> bool {
+fn has_wide_gap(low: &Group, high: &Group, quantum: f64) -> bool {
     let n = low.weight + high.weight;
     let gap = ((high.ends.0 - quantum / 2.0) / (low.ends.1 + quantum / 2.0)).ln();
-    let beside_spread = (36.0 / n).max(1.2);
-    gap >= beside_spread * (low.spread + high.spread) && gap >= 2.5 * low.spacing.max(high.spacing)
+    let min_ratio = (36.0 / n).max(1.2);
+    gap >= min_ratio * (low.spread + high.spread) && gap >= 2.5 * low.spacing.max(high.spacing)
 }
 
 /// Whether the valley's floor holds too few values for the density of the lower peak. With a single mode, the density
 /// between the two peaks would nowhere be below that of the lower one.
-fn empty_floor(left: &[Point], right: &[Point], valley: &Valley) -> bool {
+fn has_empty_floor(left: &[WeightedPoint], right: &[WeightedPoint], valley: &Valley) -> bool {
     let count = |(from, to): (f64, f64)| {
-        let within = |points: &[Point]| {
+        let within = |points: &[WeightedPoint]| {
             let first = points.partition_point(|point| point.log < from);
             let end = points.partition_point(|point| point.log < to);
             weight(&points[first..end])
@@ -187,7 +194,7 @@ fn empty_floor(left: &[Point], right: &[Point], valley: &Valley) -> bool {
     let (floor, peak) = (count(valley.floor), count(valley.lower_peak));
     let expected = width(valley.floor) / (width(valley.floor) + width(valley.lower_peak));
     let observed = floor / (floor + peak);
-    observed < expected && (floor + peak) * divergence(observed, expected) >= LEAST_EXPONENT
+    observed < expected && (floor + peak) * divergence(observed, expected) >= MIN_EXPONENT
 }
 
 /// Kullback-Leibler divergence (1951) between two Bernoulli distributions with the probabilities `observed` and
@@ -200,13 +207,13 @@ fn divergence(observed: f64, expected: f64) -> f64 {
 /// Half of Silverman's robust bandwidth (1986, 3.31): 0.9 n^-1/5 times the standard deviation. That is estimated from
 /// the shortest half of the values (Rousseeuw and Leroy 1987, *Robust Regression and Outlier Detection*) instead of the
 /// half between the quartiles, which would span all of three modes.
-fn bandwidth(points: &[Point]) -> f64 {
+fn bandwidth(points: &[WeightedPoint]) -> f64 {
     let silverman = 0.9 * shortest_half(points) / 1.349 * weight(points).powf(-0.2);
-    (silverman / 2.0).max(LEAST_BANDWIDTH)
+    (silverman / 2.0).max(MIN_BANDWIDTH)
 }
 
 /// Width of the shortest interval, of logarithms, that holds half of the values.
-fn shortest_half(points: &[Point]) -> f64 {
+fn shortest_half(points: &[WeightedPoint]) -> f64 {
     let half = weight(points) / 2.0;
     let (mut within, mut next) = (0.0, 0);
     let mut shortest = f64::INFINITY;
@@ -226,8 +233,8 @@ fn shortest_half(points: &[Point]) -> f64 {
 
 /// Step of which all values are multiples, as produced by a coarse clock; 0 if there is none. A step that is small
 /// compared with the values is found in any data, and has no effect.
-fn quantum(points: &[Point]) -> f64 {
-    if points.len() < FEWEST_STEPS {
+fn quantum(points: &[WeightedPoint]) -> f64 {
+    if points.len() < MIN_STEPS {
         return 0.0;
     }
     let gaps = points.windows(2).map(|pair| pair[1].value - pair[0].value);
@@ -236,24 +243,24 @@ fn quantum(points: &[Point]) -> f64 {
 }
 
 /// Refines the step from a value that is a multiple of it. Returns `None` if the value is not a multiple.
-fn refined(step: f64, point: &Point) -> Option<f64> {
+fn refined(step: f64, point: &WeightedPoint) -> Option<f64> {
     let steps = point.value / step;
     let whole = steps.round();
     (whole >= 1.0 && (steps - whole).abs() <= (0.03 * whole).max(0.1)).then(|| point.value / whole)
 }
 
-fn median_log(points: &[Point]) -> Option<f64> {
+fn median_log(points: &[WeightedPoint]) -> Option<f64> {
     log_at(points, 0.5)
 }
 
 /// Quantile `p` of the logarithms; the midpoint if it falls between two.
-fn log_at(points: &[Point], p: f64) -> Option<f64> {
+fn log_at(points: &[WeightedPoint], p: f64) -> Option<f64> {
     let (below, above) = around(points, p)?;
     Some(f64::midpoint(below.log, above.log))
 }
 
 /// Values on either side of the quantile `p`.
-fn around(points: &[Point], p: f64) -> Option<(&Point, &Point)> {
+fn around(points: &[WeightedPoint], p: f64) -> Option<(&WeightedPoint, &WeightedPoint)> {
     let rank = p * weight(points);
     let mut up_to = 0.0;
     for (i, point) in points.iter().enumerate() {
@@ -268,7 +275,7 @@ fn around(points: &[Point], p: f64) -> Option<(&Point, &Point)> {
     points.last().map(|last| (last, last))
 }
 
-fn mode(points: &[Point], total: f64) -> Option<Mode> {
+fn mode(points: &[WeightedPoint], total: f64) -> Option<Mode> {
     let (below, above) = around(points, 0.5)?;
     Some(Mode {
         share: weight(points) / total,

@@ -3,10 +3,10 @@
 use std::f64::consts::PI;
 
 use crate::{
-    degenerate::{Degenerate, finite, level},
-    moments::count,
-    student::{Noncentral, critical},
-    tested::Alternative,
+    degenerate::{Degenerate, check_finite, check_probability},
+    moments::as_f64,
+    student::{Noncentral, critical_value},
+    test_result::Alternative,
 };
 
 /// Test and design of an experiment.
@@ -25,19 +25,19 @@ pub enum Design {
 }
 
 /// Maximum number of values to consider.
-const MOST: usize = 1 << 23;
+const MAX_VALUES: usize = 1 << 23;
 /// Noncentrality beyond which an effect is detected with certainty.
-const CERTAIN: f64 = 1e4;
+const MAX_NONCENTRALITY: f64 = 1e4;
 
 impl Design {
     /// Minimum number of pairs or values; with fewer there is no spread.
-    fn fewest(self) -> usize {
+    fn min_values(self) -> usize {
         if self == Self::PairedWilcoxon { 3 } else { 2 }
     }
 
     /// Distribution of t for an effect of 1, as degrees of freedom and noncentrality.
     fn noncentral(self, n: usize) -> Noncentral {
-        let n = count(n);
+        let n = as_f64(n);
         match self {
             Self::PairedT => Noncentral { degrees: n - 1.0, delta: n.sqrt() },
             Self::PairedWilcoxon => {
@@ -64,16 +64,16 @@ pub fn power(
     alpha: f64,
     alternative: Alternative,
 ) -> Result<f64, Degenerate> {
-    finite(&[effect])?;
-    level(alpha)?;
-    if n < design.fewest() {
-        return Err(Degenerate::TooFew { given: n, needed: design.fewest() });
+    check_finite(&[effect])?;
+    check_probability(alpha)?;
+    if n < design.min_values() {
+        return Err(Degenerate::TooFew { given: n, needed: design.min_values() });
     }
     let of_one = design.noncentral(n);
-    let delta = (of_one.delta * effect).clamp(-CERTAIN, CERTAIN);
+    let delta = (of_one.delta * effect).clamp(-MAX_NONCENTRALITY, MAX_NONCENTRALITY);
     let found = Noncentral { delta, ..of_one };
     let tail = if alternative == Alternative::TwoSided { alpha / 2.0 } else { alpha };
-    let t = critical(tail, of_one.degrees);
+    let t = critical_value(tail, of_one.degrees);
     Ok(match alternative {
         Alternative::Greater => found.above(t),
         Alternative::Less => found.below(-t),
@@ -94,11 +94,11 @@ pub fn needed_n(
     wanted: f64,
     alternative: Alternative,
 ) -> Result<usize, Degenerate> {
-    level(wanted)?;
+    check_probability(wanted)?;
     let reached = |n| Ok(power(design, effect, n, alpha, alternative)? >= wanted);
-    let (mut short, mut enough) = (design.fewest() - 1, design.fewest());
+    let (mut short, mut enough) = (design.min_values() - 1, design.min_values());
     while !reached(enough)? {
-        if enough >= MOST {
+        if enough >= MAX_VALUES {
             return Err(Degenerate::Unreachable);
         }
         (short, enough) = (enough, 2 * enough);

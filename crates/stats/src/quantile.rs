@@ -2,7 +2,7 @@
 //! Statistician 50). Type 7, linear interpolation between order statistics, is the default of R, `NumPy` and `SciPy`,
 //! and of this crate.
 
-use crate::degenerate::{Degenerate, enough, finite};
+use crate::degenerate::{Degenerate, check_count, check_finite};
 
 /// Type of a sample quantile, numbered as by Hyndman and Fan (1996).
 ///
@@ -88,8 +88,8 @@ fn position(n: f64, p: f64, kind: QuantileType) -> f64 {
 ///
 /// Returns an error for no values, or one that is not finite.
 pub fn quartiles(values: &[f64]) -> Result<Quartiles, Degenerate> {
-    enough(values, 1)?;
-    finite(values)?;
+    check_count(values, 1)?;
+    check_finite(values)?;
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let at = |p: f64| quantile(&sorted, p).ok_or(Degenerate::NotFinite);

@@ -1,11 +1,11 @@
 //! Ratio of two quantities, with its interval.
 
 use crate::{
-    degenerate::{Degenerate, enough, level, pairs},
-    description::{log_ratio, positive},
-    moments::{Moments, Two, count},
+    degenerate::{Degenerate, check_count, check_pairs, check_probability},
+    description::{check_positive, log_ratio},
+    moments::{Moments, TwoSamples, as_f64},
     spread::median,
-    student::{Studentized, critical, of_unequal},
+    student::{Studentized, critical_value, studentize_unequal},
 };
 
 /// A ratio, dimensionless.
@@ -27,15 +27,18 @@ pub struct Ratio {
 ///
 /// Returns an error for different lengths, fewer than two pairs, a value that is not finite or not above 0, a level
 /// outside 0 to 1, or a result that does not fit into a double.
-pub fn paired_ratio(first: &[f64], second: &[f64], share: f64) -> Result<Ratio, Degenerate> {
-    let tail = (1.0 - level(share)?) / 2.0;
-    pairs(first, second)?;
-    positive(first)?;
-    positive(second)?;
-    enough(first, 2)?;
+pub fn paired_ratio(first: &[f64], second: &[f64], level: f64) -> Result<Ratio, Degenerate> {
+    let tail = (1.0 - check_probability(level)?) / 2.0;
+    check_pairs(first, second)?;
+    check_positive(first)?;
+    check_positive(second)?;
+    check_count(first, 2)?;
     let ratios = first.iter().zip(second).map(|(&first, &second)| log_ratio(first, second));
-    let moments = Moments::of(&ratios.collect::<Vec<f64>>());
-    around(moments.mean, moments.error() * critical(tail, count(first.len() - 1)))
+    let moments = Moments::from_values(&ratios.collect::<Vec<f64>>());
+    ratio_interval(
+        moments.mean,
+        moments.standard_error() * critical_value(tail, as_f64(first.len() - 1)),
+    )
 }
 
 /// Ratio of the geometric means of independent sets, `first` over `second`. The interval is that of Welch's t on the
@@ -48,20 +51,21 @@ pub fn paired_ratio(first: &[f64], second: &[f64], share: f64) -> Result<Ratio, 
 pub fn ratio_of_geometric_means(
     first: &[f64],
     second: &[f64],
-    share: f64,
+    level: f64,
 ) -> Result<Ratio, Degenerate> {
-    let tail = (1.0 - level(share)?) / 2.0;
-    enough(first, 2)?;
-    enough(second, 2)?;
-    positive(first)?;
-    positive(second)?;
+    let tail = (1.0 - check_probability(level)?) / 2.0;
+    check_count(first, 2)?;
+    check_count(second, 2)?;
+    check_positive(first)?;
+    check_positive(second)?;
     // Relative to one of the values, which cancels.
     let over = |values: &[f64]| -> Vec<f64> {
         values.iter().map(|&value| log_ratio(value, first[0])).collect()
     };
     let (first, second) = (over(first), over(second));
-    let Studentized { apart, error, degrees, .. } = of_unequal(&Two::as_they_are(&first, &second))?;
-    around(apart, error * critical(tail, degrees))
+    let Studentized { difference: apart, standard_error: error, degrees, .. } =
+        studentize_unequal(&TwoSamples::from_scaled(&first, &second))?;
+    ratio_interval(apart, error * critical_value(tail, degrees))
 }
 
 /// Ratio of the medians, `first` over `second`. For an interval, resample.
@@ -71,8 +75,8 @@ pub fn ratio_of_geometric_means(
 /// Returns an error for an empty set, a value that is not finite, a median of 0 or below, or a result that does not fit
 /// into a double.
 pub fn ratio_of_medians(first: &[f64], second: &[f64]) -> Result<f64, Degenerate> {
-    enough(first, 1)?;
-    enough(second, 1)?;
+    check_count(first, 1)?;
+    check_count(second, 1)?;
     let middle = |values| median(values).ok_or(Degenerate::NotFinite);
     let (first, second) = (middle(first)?, middle(second)?);
     if first <= 0.0 || second <= 0.0 {
@@ -87,7 +91,7 @@ fn representable(ratio: f64) -> Result<f64, Degenerate> {
 }
 
 /// Converts logarithms back to ratios. A lower end too small for a double becomes 0, which is a valid lower bound.
-fn around(middle: f64, reach: f64) -> Result<Ratio, Degenerate> {
+fn ratio_interval(middle: f64, reach: f64) -> Result<Ratio, Degenerate> {
     let end = |logarithm: f64| Some(logarithm.exp()).filter(|end| end.is_finite());
     let (low, high) = (end(middle - reach), end(middle + reach));
     Ok(Ratio { ratio: representable(middle.exp())?, low, high })

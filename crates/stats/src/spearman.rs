@@ -1,15 +1,15 @@
 //! Spearman's rho: whether two quantities rise together, by ranks.
 
 use crate::{
-    degenerate::{Degenerate, enough, finite, pairs},
-    moments::count,
+    degenerate::{Degenerate, check_count, check_finite, check_pairs},
+    moments::as_f64,
     ranks::Ranks,
     student::tails,
-    tested::{Alternative, Tested, Used},
+    test_result::{Alternative, NullDistribution, TestResult},
 };
 
 /// Maximum number of pairs for which the sums of ranks are exact.
-const MOST: usize = 1 << 20;
+const MAX_PAIRS: usize = 1 << 20;
 
 /// Tests whether `first` and `second` rise together, by the correlation of their ranks (Spearman 1904, *The Proof and
 /// Measurement of Association between Two Things*, American Journal of Psychology 15); ties share their mean rank. The
@@ -24,39 +24,40 @@ pub fn spearman(
     first: &[f64],
     second: &[f64],
     alternative: Alternative,
-) -> Result<Tested, Degenerate> {
-    pairs(first, second)?;
-    enough(first, 3)?;
-    finite(first)?;
-    finite(second)?;
+) -> Result<TestResult, Degenerate> {
+    check_pairs(first, second)?;
+    check_count(first, 3)?;
+    check_finite(first)?;
+    check_finite(second)?;
     let n = first.len();
-    if n > MOST {
-        return Err(Degenerate::TooMany { given: n, most: MOST });
+    if n > MAX_PAIRS {
+        return Err(Degenerate::TooMany { given: n, max: MAX_PAIRS });
     }
-    let products = Products::of(&Ranks::of(first), &Ranks::of(second));
-    let degrees = count(n - 2);
-    Ok(Tested {
+    let products =
+        RankProducts::from_ranks(&Ranks::from_values(first), &Ranks::from_values(second));
+    let degrees = as_f64(n - 2);
+    Ok(TestResult {
         statistic: products.rho().ok_or(Degenerate::NoSpread)?,
         p_value: tails(products.rho_over_rest() * degrees.sqrt(), degrees).p_value(alternative),
         n,
-        used: Used::StudentT { degrees },
+        distribution: NullDistribution::StudentT { degrees },
         alternative,
     })
 }
 
 /// Sums of squares and products of centered ranks. They are integers, so that no digits are lost if rho is close to 1.
-struct Products {
+struct RankProducts {
     first: i128,
     second: i128,
     both: i128,
 }
 
-impl Products {
-    fn of(first: &Ranks, second: &Ranks) -> Self {
+impl RankProducts {
+    fn from_ranks(first: &Ranks, second: &Ranks) -> Self {
         let n = first.doubled.len();
-        let centred = |rank: usize| rank as i128 - (n + 1) as i128;
+        let centered = |rank: usize| rank as i128 - (n + 1) as i128;
         let sum = |a: &Ranks, b: &Ranks| {
-            a.doubled.iter().zip(&b.doubled).map(|(&a, &b)| centred(a) * centred(b)).sum()
+            a.doubled.iter().zip(&b.doubled).map(|(&a, &b)| centered(a) * centered(b)).sum()
         };
         Self { first: sum(first, first), second: sum(second, second), both: sum(first, second) }
     }

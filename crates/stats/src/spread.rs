@@ -8,11 +8,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
     if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
         return None;
     }
-    middle(&mut values.to_vec())
+    median_in_place(&mut values.to_vec())
 }
 
 /// Median of `values`, which are finite; reorders them. `None` for no values.
-pub(crate) fn middle(values: &mut [f64]) -> Option<f64> {
+pub(crate) fn median_in_place(values: &mut [f64]) -> Option<f64> {
     let is_odd = values.len() % 2 == 1;
     // Selection in linear time, since a trend has tens of thousands of slopes.
     let lower = values.len().checked_sub(1)? / 2;

@@ -1,7 +1,7 @@
 //! Steadiness of a run: how many of its first measurements to leave out, and whether the rest still drifts.
 
 use crate::{
-    moments::{from_mean, mean, scaled},
+    moments::{deviations_from_mean, mean, scaled},
     normal::{normal_cdf, normal_quantile},
     spread::{median, median_absolute_deviation},
     trend::{Trend, trend},
@@ -22,11 +22,11 @@ pub enum Steadiness {
 }
 
 /// Probability of a trend below which chance does not explain it.
-const UNLIKELY: f64 = 0.01;
+const ALPHA: f64 = 0.01;
 /// Minimum relevant change, relative to the median.
-const WORTH_NAMING: f64 = 0.02;
+const MIN_RELEVANT_CHANGE: f64 = 0.02;
 /// Minimum number of measurements in which a warm-up can be distinguished from noise.
-const FEWEST: usize = 10;
+const MIN_MEASUREMENTS: usize = 10;
 /// Factor from the MAD to the standard deviation of a normal distribution (Hampel 1974).
 const MAD_SCALE: f64 = 1.4826;
 /// Distance from the level, in standard deviations, at which measurements are clipped. An interruption then has little
@@ -34,15 +34,15 @@ const MAD_SCALE: f64 = 1.4826;
 const CLIP: f64 = 4.0;
 /// Minimum distance of the beginning from the rest to count as a warm-up, in standard errors. Large, because the
 /// beginning was selected among many.
-const BEGINS_ELSEWHERE: f64 = 4.0;
+const MIN_WARM_UP_ERRORS: f64 = 4.0;
 /// Minimum distance of the first measurement from the rest if it alone is the warm-up, in standard deviations.
-const FIRST_ELSEWHERE: f64 = 6.0;
+const MIN_FIRST_DEVIATIONS: f64 = 6.0;
 /// Increase, in variances per measurement, that the cut tolerates in what is kept.
-const TOLERATED: f64 = 5.0;
+const TOLERATED_INCREASE: f64 = 5.0;
 /// Maximum correlation that is corrected for: a change of level looks like correlation, too.
-const MOST_CORRELATED: f64 = 0.3;
+const MAX_CORRELATION: f64 = 0.3;
 /// Minimum standard deviation, relative to the level, for measurements that hardly differ.
-const LEAST_DEVIATION: f64 = 0.001;
+const MIN_DEVIATION: f64 = 0.001;
 
 /// Tests whether `series`, consecutive times or rates of equal slices of a run, is steady: a trend with a probability
 /// below 1 % and a change of 2 % or more is a drift (see [`trend`] for the formulas).
@@ -55,17 +55,17 @@ const LEAST_DEVIATION: f64 = 0.001;
 ///
 /// Returns `None` if there is no [`Trend`]: fewer than eight measurements, one that is not finite, or a median of 0.
 #[must_use]
-pub fn is_steady(series: &[f64]) -> Option<Steadiness> {
+pub fn steadiness(series: &[f64]) -> Option<Steadiness> {
     let (series, trend) = (scaled(series)?, trend(series)?);
     let plain = normal_quantile(trend.p_value / 2.0);
-    let p_value = 2.0 * normal_cdf(plain / widening(&without_trend(&series, &trend)?));
+    let p_value = 2.0 * normal_cdf(plain / correlation_inflation(&detrend(&series, &trend)?));
     let change = trend.change;
-    let drifts = p_value < UNLIKELY && change.abs() >= WORTH_NAMING;
+    let drifts = p_value < ALPHA && change.abs() >= MIN_RELEVANT_CHANGE;
     Some(if drifts { Steadiness::Drifting { change, p_value } } else { Steadiness::Steady })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "places in the series")]
-fn without_trend(series: &[f64], trend: &Trend) -> Option<Vec<f64>> {
+fn detrend(series: &[f64], trend: &Trend) -> Option<Vec<f64>> {
     let step = trend.change * median(series)?.abs() / (series.len() - 1) as f64;
     Some(series.iter().enumerate().map(|(i, value)| value - step * i as f64).collect())
 }
@@ -83,41 +83,41 @@ fn without_trend(series: &[f64], trend: &Trend) -> Option<Vec<f64>> {
 #[must_use]
 pub fn warm_up(series: &[f64]) -> Option<usize> {
     let series = &scaled(series)?;
-    let level = Level::of(series)?;
+    let level = SteadyLevel::from_series(series)?;
     let clipped: Vec<f64> = series.iter().map(|&value| level.clip(value)).collect();
-    let cut = least_error(&clipped);
-    let cut = if level.begins_elsewhere(&clipped, cut) && level.is_off(&series[..cut]) {
+    let cut = mser_cut(&clipped);
+    let cut = if level.is_warm_up(&clipped, cut) && level.is_relevant(&series[..cut]) {
         cut
     } else {
-        usize::from(level.first_is_elsewhere(series[0]))
+        usize::from(level.is_first_outlier(series[0]))
     };
     if cut + 1 >= series.len() / 2 {
         // The minimum error lies further on.
         return None;
     }
     // The remainder of a warm-up is not a drift, but a real drift would still be in progress in this part.
-    match is_steady(&series[cut.max(series.len() / 3)..]) {
+    match steadiness(&series[cut.max(series.len() / 3)..]) {
         Some(Steadiness::Drifting { .. }) => None,
         _ => Some(cut),
     }
 }
 
 /// Level of a series: the median of its second half, and the spread around it.
-struct Level {
+struct SteadyLevel {
     middle: f64,
     deviation: f64,
 }
 
-impl Level {
-    fn of(series: &[f64]) -> Option<Self> {
-        if series.len() < FEWEST {
+impl SteadyLevel {
+    fn from_series(series: &[f64]) -> Option<Self> {
+        if series.len() < MIN_MEASUREMENTS {
             return None;
         }
         let second_half = &series[series.len() / 2..];
         let middle = median(second_half)?;
         let around_level = median_absolute_deviation(second_half)?;
-        let spread = MAD_SCALE * around_level.max(successive(series)?);
-        let deviation = spread.max(LEAST_DEVIATION * middle.abs());
+        let spread = MAD_SCALE * around_level.max(successive_mad(series)?);
+        let deviation = spread.max(MIN_DEVIATION * middle.abs());
         (deviation > 0.0).then_some(Self { middle, deviation })
     }
 
@@ -128,45 +128,47 @@ impl Level {
 
     /// Whether the first `cut` of the `clipped` measurements differ from the rest.
     #[allow(clippy::cast_precision_loss, reason = "numbers of measurements")]
-    fn begins_elsewhere(&self, clipped: &[f64], cut: usize) -> bool {
+    fn is_warm_up(&self, clipped: &[f64], cut: usize) -> bool {
         if cut == 0 {
             return false;
         }
         let (head, rest) = clipped.split_at(cut);
         let away = (mean(head) - mean(rest)).abs();
         let error = (1.0 / head.len() as f64 + 1.0 / rest.len() as f64).sqrt();
-        away >= BEGINS_ELSEWHERE * self.deviation * error
+        away >= MIN_WARM_UP_ERRORS * self.deviation * error
     }
 
     /// Whether `head` differs from the level by a relevant amount. Uses its median, so that one interruption is not a
     /// warm-up, and unclipped values, so that quiet series can have one, too.
-    fn is_off(&self, head: &[f64]) -> bool {
-        median(head)
-            .is_some_and(|median| (median - self.middle).abs() >= WORTH_NAMING * self.middle.abs())
+    fn is_relevant(&self, head: &[f64]) -> bool {
+        median(head).is_some_and(|median| {
+            (median - self.middle).abs() >= MIN_RELEVANT_CHANGE * self.middle.abs()
+        })
     }
 
-    fn first_is_elsewhere(&self, first: f64) -> bool {
+    fn is_first_outlier(&self, first: f64) -> bool {
         let away = (first - self.middle).abs();
-        away >= FIRST_ELSEWHERE * self.deviation && away >= WORTH_NAMING * self.middle.abs()
+        away >= MIN_FIRST_DEVIATIONS * self.deviation
+            && away >= MIN_RELEVANT_CHANGE * self.middle.abs()
     }
 }
 
 /// MAD estimated from the differences between consecutive measurements, which neither a warm-up nor a drift inflates.
-fn successive(series: &[f64]) -> Option<f64> {
+fn successive_mad(series: &[f64]) -> Option<f64> {
     let differences: Vec<f64> = series.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     Some(median(&differences)? / std::f64::consts::SQRT_2)
 }
 
 /// Factor by which correlation between consecutive measurements, modeled as a first-order autoregression, inflates the
 /// standard error of a mean. At least 1, and 1 for a correlation that is common by chance.
-fn widening(values: &[f64]) -> f64 {
-    let away = from_mean(values);
+fn correlation_inflation(values: &[f64]) -> f64 {
+    let away = deviations_from_mean(values);
     let squares: f64 = away.iter().map(|away| away * away).sum();
     let products: f64 = away.windows(2).map(|pair| pair[0] * pair[1]).sum();
     #[allow(clippy::cast_precision_loss, reason = "a number of measurements")]
     let by_chance = 1.0 / (values.len() as f64).sqrt();
     let correlation = if squares > 0.0 {
-        (products / squares - by_chance).clamp(0.0, MOST_CORRELATED)
+        (products / squares - by_chance).clamp(0.0, MAX_CORRELATION)
     } else {
         0.0
     };
@@ -175,26 +177,27 @@ fn widening(values: &[f64]) -> f64 {
 
 /// Number of measurements to leave out, up to half, for the minimum standard error of the mean of the rest (White
 /// 1997); beyond half, the few that are left have a small error by chance. Takes the earliest of the cuts that come
-/// close to the minimum: keeping one more measurement of up to [`TOLERATED`] variances does not indicate a warm-up.
-fn least_error(values: &[f64]) -> usize {
-    let errors = errors(values);
+/// close to the minimum: keeping one more measurement of up to [`TOLERATED_INCREASE`] variances does not indicate a
+/// warm-up.
+fn mser_cut(values: &[f64]) -> usize {
+    let errors = mser_errors(values);
     let least = errors.iter().map(|error| error.0).fold(f64::INFINITY, f64::min);
-    let close = |(error, left): &(f64, f64)| *error <= least * (1.0 + TOLERATED / left);
+    let close = |(error, left): &(f64, f64)| *error <= least * (1.0 + TOLERATED_INCREASE / left);
     errors.iter().position(close).unwrap_or(0)
 }
 
 /// For each cut up to half, the squared standard error of the mean of the rest, and its number of values.
 #[allow(clippy::cast_precision_loss, reason = "numbers of measurements")]
-fn errors(values: &[f64]) -> Vec<(f64, f64)> {
+fn mser_errors(values: &[f64]) -> Vec<(f64, f64)> {
     // Relative to the center, so that the squares of large values do not cancel.
-    let centre = mean(values);
+    let center = mean(values);
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut errors: Vec<(f64, f64)> = (1_u32..)
         .zip(values.iter().rev())
         .map(|(left, value)| {
             let left = f64::from(left);
-            sum += value - centre;
-            squares += (value - centre).powi(2);
+            sum += value - center;
+            squares += (value - center).powi(2);
             ((squares - sum * sum / left).max(0.0) / (left * left), left)
         })
         .collect();

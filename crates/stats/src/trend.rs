@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use crate::{moments::scaled, normal::normal_cdf, spread::median};
 
 /// Minimum number of measurements for the normal approximation.
-const FEWEST: usize = 8;
+const MIN_MEASUREMENTS: usize = 8;
 /// Maximum number of blocks. Longer series are reduced to between half this number and this number of blocks, since
 /// computing time grows with the square.
-const MOST: usize = 250;
+const MAX_BLOCKS: usize = 250;
 
 /// Trend of consecutive measurements over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Trend {
 pub fn trend(series: &[f64]) -> Option<Trend> {
     let blocks = scaled(&blocks(series)?)?;
     let middle = median(&blocks)?;
-    if blocks.len() < FEWEST || middle == 0.0 {
+    if blocks.len() < MIN_MEASUREMENTS || middle == 0.0 {
         return None;
     }
     let concordance = concordance(&blocks);
@@ -45,7 +45,7 @@ pub fn trend(series: &[f64]) -> Option<Trend> {
 }
 
 fn blocks(series: &[f64]) -> Option<Vec<f64>> {
-    series.chunks(series.len().div_ceil(MOST).max(1)).map(median).collect()
+    series.chunks(series.len().div_ceil(MAX_BLOCKS).max(1)).map(median).collect()
 }
 
 /// Counts of rising, falling and tied pairs.

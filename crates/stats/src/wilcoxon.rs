@@ -1,14 +1,14 @@
 //! Wilcoxon's signed-rank test: whether differences lie symmetrically around 0.
 
 use crate::{
-    degenerate::{Degenerate, enough, finite},
-    moments::count,
-    ranks::{Ranks, sums_of_some},
-    tested::{Alternative, Method, Tails, Tested, Used},
+    degenerate::{Degenerate, check_count, check_finite},
+    moments::as_f64,
+    ranks::{Ranks, subset_sum_distribution},
+    test_result::{Alternative, Method, NullDistribution, Tails, TestResult},
 };
 
 /// Maximum number of differences for an exact distribution; the normal one is close long before.
-const MOST_EXACT: usize = 500;
+const MAX_EXACT: usize = 500;
 /// Maximum number of differences for which `SciPy` uses the exact distribution, without ties and zeros.
 const AUTO_EXACT: usize = 50;
 /// Maximum number of differences for which it goes through all signs, with ties or zeros.
@@ -44,13 +44,13 @@ pub fn wilcoxon(
     alternative: Alternative,
     zeros: Zeros,
     method: Method,
-) -> Result<Tested, Degenerate> {
-    let signed = SignedRanks::of(differences, zeros)?;
+) -> Result<TestResult, Degenerate> {
+    let signed = SignedRanks::from_differences(differences, zeros)?;
     let (tails, used) = signed.tails(method, alternative)?;
     let (plus, minus) = signed.sums();
     let statistic = if alternative == Alternative::TwoSided { plus.min(minus) } else { plus };
     let p_value = tails.p_value(alternative);
-    Ok(Tested { statistic, p_value, n: signed.n, used, alternative })
+    Ok(TestResult { statistic, p_value, n: signed.n, distribution: used, alternative })
 }
 
 /// Matched-pairs rank-biserial correlation: the ranks of the positive `differences` minus those of the negative ones,
@@ -62,7 +62,7 @@ pub fn wilcoxon(
 ///
 /// Returns an error for no differences, one that is not finite, or all of them 0.
 pub fn rank_biserial(differences: &[f64]) -> Result<f64, Degenerate> {
-    let (plus, minus) = SignedRanks::of(differences, Zeros::Drop)?.sums();
+    let (plus, minus) = SignedRanks::from_differences(differences, Zeros::Drop)?.sums();
     Ok((plus - minus) / (plus + minus))
 }
 
@@ -86,9 +86,9 @@ struct SignedRanks {
 }
 
 impl SignedRanks {
-    fn of(differences: &[f64], handling: Zeros) -> Result<Self, Degenerate> {
-        enough(differences, 1)?;
-        finite(differences)?;
+    fn from_differences(differences: &[f64], handling: Zeros) -> Result<Self, Degenerate> {
+        check_count(differences, 1)?;
+        check_finite(differences)?;
         if differences.iter().all(|&difference| difference == 0.0) {
             return Err(Degenerate::AllZero);
         }
@@ -98,7 +98,7 @@ impl SignedRanks {
             .filter(|&difference| handling != Zeros::Drop || difference != 0.0)
             .collect();
         let distances: Vec<f64> = ranked.iter().map(|difference| difference.abs()).collect();
-        let ranks = Ranks::of(&distances);
+        let ranks = Ranks::from_values(&distances);
         let sum = |side: fn(f64) -> bool| -> usize {
             let pairs = ranked.iter().zip(&ranks.doubled);
             pairs.filter(|(difference, _)| side(**difference)).map(|(_, rank)| rank).sum()
@@ -123,48 +123,54 @@ impl SignedRanks {
 
     /// Sums of ranks of positive and of negative differences.
     fn sums(&self) -> (f64, f64) {
-        (count(self.plus) / 2.0, count(self.minus) / 2.0)
+        (as_f64(self.plus) / 2.0, as_f64(self.minus) / 2.0)
     }
 
-    fn tails(&self, method: Method, alternative: Alternative) -> Result<(Tails, Used), Degenerate> {
-        let most = MOST_EXACT;
-        match self.resolved(method) {
-            Used::Exact | Used::Permutation if self.n > most => {
-                Err(Degenerate::TooMany { given: self.n, most })
+    fn tails(
+        &self,
+        method: Method,
+        alternative: Alternative,
+    ) -> Result<(Tails, NullDistribution), Degenerate> {
+        let max = MAX_EXACT;
+        match self.resolve_method(method) {
+            NullDistribution::Exact | NullDistribution::Permutation if self.n > max => {
+                Err(Degenerate::TooMany { given: self.n, max })
             }
-            Used::Exact => Ok((self.exact(), Used::Exact)),
-            Used::Permutation => Ok((self.permutation(), Used::Permutation)),
+            NullDistribution::Exact => Ok((self.exact(), NullDistribution::Exact)),
+            NullDistribution::Permutation => {
+                Ok((self.permutation(), NullDistribution::Permutation))
+            }
             used => Ok((self.normal(used, alternative), used)),
         }
     }
 
-    fn resolved(&self, method: Method) -> Used {
+    fn resolve_method(&self, method: Method) -> NullDistribution {
         let given = self.n + self.dropped;
-        let amiss = self.zeros + self.dropped > 0 || self.ranks.tied();
+        let has_ties_or_zeros = self.zeros + self.dropped > 0 || self.ranks.has_ties();
         match method {
-            Method::Exact => Used::Exact,
-            Method::Permutation => Used::Permutation,
-            Method::Normal => Used::Normal,
-            Method::NormalCorrected => Used::NormalCorrected,
-            Method::Auto if given <= AUTO_EXACT && !amiss => Used::Exact,
-            Method::Auto if given <= AUTO_PERMUTATION => Used::Permutation,
-            Method::Auto => Used::Normal,
+            Method::Exact => NullDistribution::Exact,
+            Method::Permutation => NullDistribution::Permutation,
+            Method::Normal => NullDistribution::Normal,
+            Method::NormalCorrected => NullDistribution::NormalCorrected,
+            Method::Auto if given <= AUTO_EXACT && !has_ties_or_zeros => NullDistribution::Exact,
+            Method::Auto if given <= AUTO_PERMUTATION => NullDistribution::Permutation,
+            Method::Auto => NullDistribution::Normal,
         }
     }
 
     fn exact(&self) -> Tails {
         // With ties or zeros the statistic may not be an integer; it is rounded such that each tail becomes the
         // greater.
-        Tails::at(&sums_of_some(1..=self.n), self.plus.div_ceil(2), self.plus / 2)
+        Tails::at(&subset_sum_distribution(1..=self.n), self.plus.div_ceil(2), self.plus / 2)
     }
 
     fn permutation(&self) -> Tails {
         let place = self.plus - self.shared;
-        Tails::at(&sums_of_some(self.weights.iter().copied()), place, place)
+        Tails::at(&subset_sum_distribution(self.weights.iter().copied()), place, place)
     }
 
-    fn normal(&self, used: Used, alternative: Alternative) -> Tails {
-        let (n, zeros) = (count(self.n), count(self.zeros));
+    fn normal(&self, used: NullDistribution, alternative: Alternative) -> Tails {
+        let (n, zeros) = (as_f64(self.n), as_f64(self.zeros));
         let cubic = |k: f64| k * (k + 1.0) * (2.0 * k + 1.0);
         let (mut mean, mut variance) = (n * (n + 1.0) / 4.0, cubic(n));
         let mut tie_term = self.ranks.tie_term();
@@ -176,9 +182,11 @@ impl SignedRanks {
         let error = ((variance - tie_term / 2.0) / 24.0).sqrt();
         let away = self.sums().0 - mean;
         let towards = match (used, alternative) {
-            (Used::NormalCorrected, Alternative::Greater) => 0.5,
-            (Used::NormalCorrected, Alternative::Less) => -0.5,
-            (Used::NormalCorrected, Alternative::TwoSided) if away != 0.0 => 0.5 * away.signum(),
+            (NullDistribution::NormalCorrected, Alternative::Greater) => 0.5,
+            (NullDistribution::NormalCorrected, Alternative::Less) => -0.5,
+            (NullDistribution::NormalCorrected, Alternative::TwoSided) if away != 0.0 => {
+                0.5 * away.signum()
+            }
             _ => 0.0,
         };
         Tails::normal((away - towards) / error)
@@ -203,6 +211,6 @@ mod tests {
         let tested = wilcoxon(&[1.0, 1.0, 2.0], Alternative::Greater, Zeros::Drop, Method::Auto);
         let tested = tested.unwrap();
         assert_eq!((tested.statistic, tested.p_value, tested.n), (6.0, 0.125, 3));
-        assert_eq!(tested.used, Used::Permutation);
+        assert_eq!(tested.distribution, NullDistribution::Permutation);
     }
 }

@@ -2,7 +2,8 @@
 //! properties that hold for every curve, however odd.
 
 use ipcperf_stats::{
-    Blocks, Bootstrap, Course, Curve, Interval, autocorrelation, crossing, geometric_means, shapes,
+    BlockSelection, Bootstrap, Course, Curve, Interval, autocorrelation, crossing, geometric_means,
+    shapes,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -89,7 +90,7 @@ fn crossings_agree() {
         let found = crossing(&first, &second, &quick()).unwrap();
         match (&found.course, case.crossing) {
             (Course::Once(lasting) | Course::Several { lasting, .. }, Some(theirs)) => {
-                assert_close(lasting.place.level, theirs, 1e-9, "crossing", &made_by);
+                assert_close(lasting.point.level, theirs, 1e-9, "crossing", &made_by);
             }
             (Course::AlwaysAbove | Course::AlwaysBelow, None) => {}
             (ours, theirs) => panic!("{ours:?}, but {made_by} says {theirs:?}"),
@@ -142,7 +143,7 @@ fn what_a_whole_block_has_in_common_changes_no_place() {
         let (Course::Once(lasting) | Course::Several { lasting, .. }) = found.course else {
             panic!("{found:?}")
         };
-        (lasting.place.level, lasting.interval.unwrap())
+        (lasting.point.level, lasting.interval.unwrap())
     };
     let (plain, paced) =
         (level(&case.first, &case.second), level(&paced(&case.first), &paced(&case.second)));
@@ -187,7 +188,7 @@ fn assert_share(share: Option<f64>) {
 }
 
 fn look_at_places(curve: &Curve, bootstrap: &Bootstrap) {
-    for blocks in [Blocks::All, Blocks::Even, Blocks::Odd] {
+    for blocks in [BlockSelection::All, BlockSelection::Even, BlockSelection::Odd] {
         if let Ok(peak) = curve.peak(blocks, bootstrap) {
             assert!(curve.levels().contains(&peak.level) && peak.median.is_finite());
             assert_interval(peak.interval);
@@ -219,7 +220,7 @@ fn look_at_heights(curve: &Curve, bootstrap: &Bootstrap) {
     }
     let plateaus = [curve.plateau(0.1, bootstrap), curve.plateau_at(1.0, 0.3, bootstrap)];
     for plateau in plateaus.into_iter().flatten().flatten() {
-        assert!(plateau.height.is_finite() && plateau.widest <= 0.3 + 1e-9, "{plateau:?}");
+        assert!(plateau.height.is_finite() && plateau.max_deviation <= 0.3 + 1e-9, "{plateau:?}");
         assert!(plateau.before.iter().all(|before| before.value.is_finite()));
         assert_interval(plateau.interval);
         assert_interval(plateau.from_interval);
@@ -235,7 +236,7 @@ fn look_at_both(first: &Curve, second: &Curve, bootstrap: &Bootstrap) {
         assert_share(found.share);
         assert!(found.ratios.iter().all(|ratio| ratio.value > 0.0));
         if let Course::Once(lasting) | Course::Several { lasting, .. } = found.course {
-            assert!(lasting.place.level.is_finite());
+            assert!(lasting.point.level.is_finite());
             let ends = lasting.interval.map(|interval| (interval.low, interval.high));
             if let Some((Some(low), Some(high))) = ends {
                 assert_interval(Some(Interval { low, high }));
@@ -278,10 +279,10 @@ proptest! {
         if let (Ok(one), Ok(other)) = (crossing(&first, &second, &quick()), crossing(&second, &first, &quick())) {
             match (one.course, other.course) {
                 (Course::Once(one), Course::Once(other)) => {
-                    prop_assert!((one.place.level / other.place.level - 1.0).abs() < 1e-9);
-                    prop_assert_ne!(one.place.turn, other.place.turn);
+                    prop_assert!((one.point.level / other.point.level - 1.0).abs() < 1e-9);
+                    prop_assert_ne!(one.point.direction, other.point.direction);
                 }
-                (Course::Several { places: one, .. }, Course::Several { places: other, .. }) => {
+                (Course::Several { points: one, .. }, Course::Several { points: other, .. }) => {
                     prop_assert_eq!(one.len(), other.len());
                 }
                 (Course::AlwaysAbove, Course::AlwaysBelow)

@@ -2,11 +2,11 @@
 //! double, and infinities.
 
 use ipcperf_stats::{
-    Alternative, Bootstrap, Course, Curve, Degenerate, Interval, Method, Used, autocorrelation,
-    chebyshev_of_sample, cliffs_delta, crossing, describe, dip_test, geometric_mean,
-    geometric_means, interquartile_range, is_steady, mann_whitney, mean_interval, median,
+    Alternative, Bootstrap, Course, Curve, Degenerate, Interval, Method, NullDistribution,
+    autocorrelation, chebyshev_of_sample, cliffs_delta, crossing, describe, dip_test,
+    geometric_mean, geometric_means, interquartile_range, mann_whitney, mean_interval, median,
     median_absolute_deviation, paired_ratio, quantile, quartiles, ratio_of_geometric_means,
-    ratio_of_medians, trend, warm_up, welch_t,
+    ratio_of_medians, steadiness, trend, warm_up, welch_t,
 };
 
 #[allow(dead_code, reason = "each test takes what it needs")]
@@ -194,11 +194,11 @@ fn a_warm_up_is_the_same_at_any_scale() {
     let warm = |k: usize| if k < 6 { 2.0 } else { 1.0 };
     let series: Vec<f64> =
         steps(60).iter().enumerate().map(|(k, step)| warm(k) + step * 1e-5).collect();
-    let (cut, steady) = (warm_up(&series), is_steady(&series[6..]));
+    let (cut, steady) = (warm_up(&series), steadiness(&series[6..]));
     assert_eq!(cut, Some(6));
     for power in SCALES {
         let series = times(2_f64.powi(power), &series);
-        assert_eq!((warm_up(&series), is_steady(&series[6..])), (cut, steady), "2^{power}");
+        assert_eq!((warm_up(&series), steadiness(&series[6..])), (cut, steady), "2^{power}");
     }
 }
 
@@ -246,7 +246,7 @@ fn curves_that_are_all_but_one_cross_where_they_do() {
     let first = curve(&[[1e9 - step, 1e9 + step, 1e9 + 3.0 * step]; 3]);
     let found = crossing(&first, &curve(&[[1e9; 3]; 3]), &Bootstrap::default()).unwrap();
     let Course::Once(lasting) = found.course else { panic!("{:?}", found.course) };
-    assert!((lasting.place.level - 2_f64.sqrt()).abs() < 1e-6, "{lasting:?}");
+    assert!((lasting.point.level - 2_f64.sqrt()).abs() < 1e-6, "{lasting:?}");
 }
 
 #[test]
@@ -277,12 +277,12 @@ fn sets_of_more_than_eight_have_the_exact_distribution() {
         ((0..10).map(f64::from).collect(), (10..20).map(f64::from).collect());
     let tested = mann_whitney(&high, &low, Alternative::TwoSided, Method::Auto).unwrap();
     assert_close(tested.p_value, 2.0 / 184_756.0);
-    assert_eq!(tested.used, Used::Exact);
+    assert_eq!(tested.distribution, NullDistribution::Exact);
     // With ties every way to divide the values counts: two of the 20 values are equal, which changes no sum here.
     let tied: Vec<f64> = low.iter().map(|value| value.min(8.0)).collect();
     let tested = mann_whitney(&high, &tied, Alternative::TwoSided, Method::Auto).unwrap();
     assert_close(tested.p_value, 2.0 / 184_756.0);
-    assert_eq!(tested.used, Used::Permutation);
+    assert_eq!(tested.distribution, NullDistribution::Permutation);
 }
 
 /// The exact distribution is expensive, and therefore limited in size.
@@ -290,10 +290,13 @@ fn sets_of_more_than_eight_have_the_exact_distribution() {
 fn large_sets_have_an_approximate_one() {
     let values = |n: u32, step: f64| (0..n).map(|k| f64::from(k) * step).collect::<Vec<_>>();
     let used = |first: &[f64], second: &[f64]| {
-        mann_whitney(first, second, Alternative::Less, Method::Auto).unwrap().used
+        mann_whitney(first, second, Alternative::Less, Method::Auto).unwrap().distribution
     };
-    assert_eq!(used(&values(200, 1.000_123), &values(200, 1.0)[1..]), Used::Exact);
-    assert_eq!(used(&values(300, 1.000_123), &values(200, 1.0)[1..]), Used::NormalCorrected);
-    assert_eq!(used(&values(60, 1.0), &values(60, 1.0)), Used::Permutation);
-    assert_eq!(used(&values(61, 1.0), &values(60, 1.0)), Used::NormalCorrected);
+    assert_eq!(used(&values(200, 1.000_123), &values(200, 1.0)[1..]), NullDistribution::Exact);
+    assert_eq!(
+        used(&values(300, 1.000_123), &values(200, 1.0)[1..]),
+        NullDistribution::NormalCorrected
+    );
+    assert_eq!(used(&values(60, 1.0), &values(60, 1.0)), NullDistribution::Permutation);
+    assert_eq!(used(&values(61, 1.0), &values(60, 1.0)), NullDistribution::NormalCorrected);
 }

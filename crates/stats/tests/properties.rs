@@ -2,7 +2,7 @@
 //! sides.
 
 use ipcperf_stats::{
-    Alternative, Degenerate, Design, Interval, KendallMethod, Method, Tested, Variances, Zeros,
+    Alternative, Degenerate, Design, Interval, KendallMethod, Method, TestResult, Variances, Zeros,
     benjamini_hochberg, chebyshev, chebyshev_of_sample, chebyshev_quantile, cliffs_delta_interval,
     describe, equivalence, hedges_g, holm, kendall, mann_whitney, needed_n, one_sample_t,
     paired_equivalence, paired_hedges_g, paired_ratio, paired_t, power, quantile_bounds,
@@ -51,7 +51,7 @@ fn values() -> impl Strategy<Value = Vec<f64>> {
     prop_oneof![prop::collection::vec(value(), 0..14), prop::collection::vec(ordinary, 0..24)]
 }
 
-fn sound(tested: Result<Tested, Degenerate>) -> Result<(), TestCaseError> {
+fn sound(tested: Result<TestResult, Degenerate>) -> Result<(), TestCaseError> {
     if let Ok(tested) = tested {
         prop_assert!(tested.statistic.is_finite(), "{tested:?}");
         prop_assert!((0.0..=1.0).contains(&tested.p_value), "{tested:?}");
@@ -78,11 +78,11 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-fn p_of(tested: Result<Tested, Degenerate>) -> Result<f64, Degenerate> {
+fn p_of(tested: Result<TestResult, Degenerate>) -> Result<f64, Degenerate> {
     tested.map(|tested| tested.p_value)
 }
 
-fn two_sets(a: &[f64], b: &[f64], alternative: Alternative) -> Vec<Result<Tested, Degenerate>> {
+fn two_sets(a: &[f64], b: &[f64], alternative: Alternative) -> Vec<Result<TestResult, Degenerate>> {
     let mut all = vec![
         student_t(a, b, alternative),
         welch_t(a, b, alternative),
@@ -356,7 +356,7 @@ fn each_reason_says_what_is_wrong() {
     assert_eq!(tied, Err(Degenerate::Tied));
     let long = vec![1.0; 501];
     let many = wilcoxon(&long, Alternative::Less, Zeros::Drop, Method::Exact);
-    assert_eq!(many, Err(Degenerate::TooMany { given: 501, most: 500 }));
+    assert_eq!(many, Err(Degenerate::TooMany { given: 501, max: 500 }));
     let apart = paired_t(&[1.0], &[1.0, 2.0], Alternative::Less);
     assert_eq!(apart, Err(Degenerate::LengthsDiffer { first: 1, second: 2 }));
     let bounds = Interval { low: 1.0, high: 1.0 };

@@ -3,7 +3,7 @@
 mod draws;
 
 use draws::{exponential, normal, seeded, share};
-use ipcperf_stats::{Steadiness, is_steady, warm_up};
+use ipcperf_stats::{Steadiness, steadiness, warm_up};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -141,7 +141,7 @@ fn a_drift_to_the_end_never_settles() {
 fn noise_is_steady_and_drift_is_not() {
     let mut random = seeded();
     for n in LENGTHS {
-        let steady = |series: &[f64]| is_steady(series) == Some(Steadiness::Steady);
+        let steady = |series: &[f64]| steadiness(series) == Some(Steadiness::Steady);
         for cv in [0.01, 0.2] {
             let right = share(samples(n), || steady(&series(&mut random, n, cv, |_| 1.0)));
             assert_share(right, 0.97, &format!("steady, CV {cv}, n = {n}"));
@@ -151,7 +151,7 @@ fn noise_is_steady_and_drift_is_not() {
         assert_share(little, 1.0, &format!("drift of 1 %, n = {n}"));
         let drifts = share(samples(n), || {
             let series = series(&mut random, n, 0.03, |at| 1.0 - 0.2 * at);
-            match is_steady(&series) {
+            match steadiness(&series) {
                 Some(Steadiness::Drifting { change, p_value }) => {
                     (-0.35..-0.1).contains(&change) && p_value < 0.01
                 }
@@ -168,10 +168,10 @@ fn little_or_bad_input_has_no_verdict() {
         [&[][..], &[1.0; 7], &[0.0; 20], &[1.0, f64::NAN, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]]
     {
         assert_eq!(warm_up(bad), None);
-        assert_eq!(is_steady(bad), None);
+        assert_eq!(steadiness(bad), None);
     }
     assert_eq!(warm_up(&[4.0; 10]), Some(0));
-    assert_eq!(is_steady(&[4.0; 10]), Some(Steadiness::Steady));
+    assert_eq!(steadiness(&[4.0; 10]), Some(Steadiness::Steady));
 }
 
 /// On a quiet machine slices differ by 0.1 %: a warm-up of three stands out, and is found.

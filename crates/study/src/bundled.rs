@@ -11,14 +11,14 @@ pub const STUDIES: &[(&str, &str)] = &[
 ];
 
 /// Returns the text of the bundled study `name`.
-pub(crate) fn known(name: &str) -> Option<&'static str> {
+pub(crate) fn find_bundled(name: &str) -> Option<&'static str> {
     STUDIES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::known;
-    use crate::{Study, StudyFigure, StudyPicture, StudyTable};
+    use super::find_bundled;
+    use crate::{InstrumentFigure, Study, StudyFigure, StudyTable};
 
     /// Readers of a publication look up claims, figures and tables by the numbers used there.
     struct Wanted {
@@ -96,12 +96,13 @@ mod tests {
     #[test]
     fn each_document_has_its_claims_figures_and_tables() {
         for wanted in WANTED {
-            let text = known(wanted.study).unwrap_or_else(|| panic!("{}", wanted.study));
-            let study = Study::read(text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
+            let text = find_bundled(wanted.study).unwrap_or_else(|| panic!("{}", wanted.study));
+            let study = Study::parse(text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
             let claims: Vec<&str> = study.hypotheses.iter().map(|one| one.id.as_str()).collect();
             let figures = study.figures.iter().map(StudyFigure::number);
-            let figures = figures.chain(study.pictures.iter().map(StudyPicture::number));
-            let of_claims = study.hypotheses.iter().filter_map(|one| one.figure());
+            let figures =
+                figures.chain(study.instrument_figures.iter().map(InstrumentFigure::number));
+            let of_claims = study.hypotheses.iter().filter_map(|one| one.figure_number());
             let figures: Vec<&str> = figures.chain(of_claims).collect();
             let tables: Vec<&str> = study.tables.iter().map(StudyTable::number).collect();
             let sides =

@@ -1,192 +1,202 @@
 //! The sections of a study file that define its presentation: figures, instrument figures and tables.
 
-use super::key::{Key, Takes};
-use super::section::{Repeats, Section, optional, required};
+use super::key::{Key, ValueType};
+use super::section::{Occurrence, Section, optional, required};
 
 /// The `[[figure]]` section.
 pub(crate) const FIGURE: Section = Section {
     name: "figure",
-    repeats: Repeats::Often,
-    about: "What the report draws: lines of cases, medians with their middle halves; a panel for each metric.",
+    occurrence: Occurrence::Many,
+    about: "A figure of the report: lines of cases, as medians with interquartile ranges; one panel per \
+            metric.",
     keys: &[
         NUMBER,
         TITLE,
-        SEE,
+        CAPTION,
         METRICS,
         optional(
             "over",
-            Takes::Name,
+            ValueType::Name,
             "\"buffer\"",
             "buffer",
-            "the factor that lies across: each level is a point of a line",
+            "factor of the horizontal axis: each level is a point of a line",
         ),
         WHERE,
         optional(
             "relative_to",
-            Takes::Cases,
+            ValueType::Cases,
             "{ mechanism = \"pipe\" }",
             "as measured",
-            "each line is divided, block by block, by that of these cases with which it shares all else",
+            "divide each line, block by block, by the line of these cases that has the same other factors",
         ),
         optional(
             "marks",
-            Takes::Words(&["caches", "limit"]),
+            ValueType::Choices(&["caches", "limit"]),
             "[\"caches\", \"limit\"]",
             "none",
-            "what of the machine is marked: sizes of its caches, what it cannot beat",
+            "marks: cache sizes, hardware limit",
         ),
         optional(
             "scale",
-            Takes::OneOf(&["log", "linear"]),
+            ValueType::Choice(&["log", "linear"]),
             "\"log\"",
             "log",
-            "of the axis that goes up",
+            "scale of the vertical axis",
         ),
     ],
 };
 
-/// The `[[picture]]` section: figures that an instrument draws from its observations.
-pub(crate) const PICTURE: Section = Section {
-    name: "picture",
-    repeats: Repeats::Often,
-    about: "What an instrument draws of one run of each case that it watched: tables, histograms, time lines.",
+/// The `[[instrument_figure]]` section: figures that an instrument draws from its observations.
+pub(crate) const INSTRUMENT_FIGURE: Section = Section {
+    name: "instrument_figure",
+    occurrence: Occurrence::Many,
+    about: "A figure by an instrument, of one run of each instrumented case: tables, histograms, \
+            timelines, flame graphs.",
     keys: &[
         Key { example: "\"2\"", ..NUMBER },
         Key { example: "\"Times of calls\"", ..TITLE },
-        SEE,
-        required("instrument", Takes::Name, "\"syscalls\"", "the instrument"),
+        CAPTION,
+        required("instrument", ValueType::Name, "\"syscalls\"", "name of the instrument"),
         WHERE,
         optional(
             "kind",
-            Takes::Words(&["table", "histogram", "time-line", "flame-graph"]),
+            ValueType::Choices(&["table", "histogram", "timeline", "flame-graph"]),
             "\"histogram\"",
             "all",
-            "which of its pictures",
+            "kinds of figures to show",
         ),
-        optional("titled", Takes::Text, "\"write\"", "all", "those whose title has this word"),
+        optional(
+            "titled",
+            ValueType::Text,
+            "\"write\"",
+            "all",
+            "only figures whose title contains this \
+                                                                 word",
+        ),
     ],
 };
 
 /// The `[[table]]` section.
 pub(crate) const TABLE: Section = Section {
     name: "table",
-    repeats: Repeats::Often,
-    about: "What stands in rows and columns: medians, each with how far its values spread.",
+    occurrence: Occurrence::Many,
+    about: "A table of medians, each with the spread of its values.",
     keys: &[
         NUMBER,
         TITLE,
-        SEE,
+        CAPTION,
         METRICS,
         optional(
             "rows",
-            Takes::Name,
+            ValueType::Name,
             "\"buffer\"",
             "buffer",
-            "the factor whose levels are the rows",
+            "factor whose levels are the rows",
         ),
         WHERE,
         optional(
             "lists",
-            Takes::OneOf(&["cases", "machines"]),
+            ValueType::Choice(&["cases", "machines"]),
             "\"machines\"",
             "cases",
-            "what was measured of cases, or on which machines: one for each results file",
+            "content: measurements of cases, or the machines, one per results file",
         ),
         optional(
             "spread",
-            Takes::OneOf(&["iqr", "range"]),
+            ValueType::Choice(&["iqr", "range"]),
             "\"range\"",
             "iqr",
-            "beside each median the interquartile range as a share of it, or the least and the most",
+            "spread shown with each median: interquartile range as a percentage of it, or minimum and \
+             maximum",
         ),
         optional(
             "row",
-            Takes::Tables(ROW),
+            ValueType::Tables(ROW),
             "[{ name = \"open\", seen = { syscall = \"openat\" } }]",
             "the levels of a factor",
-            "the rows, each also as [[table.row]]: of each metric of the columns its own rows of an instrument",
+            "rows, each also as [[table.row]]; a row selects cases, or rows of an instrument",
         ),
         optional(
             "column",
-            Takes::Tables(COLUMN),
+            ValueType::Tables(COLUMN),
             "[{ name = \"pipe\", where = { mechanism = \"pipe\" } }]",
             "one for each line of cases and metric",
-            "the columns, each also as [[table.column]]",
+            "columns, each also as [[table.column]]",
         ),
     ],
 };
 
-const NUMBER: Key = required(
-    "number",
-    Takes::Name,
-    "\"1\"",
-    "the number it has in the document, so that it is found beside it",
+const NUMBER: Key = required("number", ValueType::Name, "\"1\"", "number in the paper");
+const TITLE: Key = required("title", ValueType::Text, "\"Bandwidth by buffer size\"", "title");
+const CAPTION: Key = optional(
+    "caption",
+    ValueType::Text,
+    "\"Lines fall beyond L2.\"",
+    "none",
+    "caption: what to look for",
 );
-const TITLE: Key = required("title", Takes::Text, "\"Bandwidth by buffer size\"", "what it shows");
-const SEE: Key =
-    optional("see", Takes::Text, "\"Lines fall beyond L2.\"", "none", "what to look for in it");
 const METRICS: Key = optional(
     "metric",
-    Takes::Metrics,
+    ValueType::Metrics,
     "[\"user\", \"system\"]",
-    "what the cases are about",
-    "what is shown; several stand side by side",
+    "main metric of the workload",
+    "metrics to show; several are shown side by side",
 );
 const WHERE: Key = optional(
     "where",
-    Takes::Cases,
+    ValueType::Cases,
     "{ placement = \"same\" }",
     "all cases",
-    "the cases that are meant",
+    "selection of cases",
 );
 
 const ROW: &[Key] = &[
-    required("name", Takes::Text, "\"open\"", "what it is called"),
+    required("name", ValueType::Text, "\"open\"", "name of the row"),
     optional(
         "seen",
-        Takes::Fields,
+        ValueType::Fields,
         "{ role = \"sender\", syscall = \"openat\" }",
         "all",
-        "what the rows of the instrument must have, beside what the metric of the column says",
+        "conditions on the rows of the instrument, in addition to those of the column's metric",
     ),
     optional(
         "where",
-        Takes::Cases,
+        ValueType::Cases,
         "{ mechanism = \"pipe\" }",
-        "those of the column",
-        "its cases, of those of the column",
+        "cases of the column",
+        "selection among the cases of the column",
     ),
     optional(
         "sum",
-        Takes::Levels,
+        ValueType::Levels,
         "[\"open\", \"close\"]",
         "none",
-        "instead: in each block the sum of rows before it, by their names",
+        "instead of cases: the sum of earlier rows, by name, in each block",
     ),
 ];
 
 const COLUMN: &[Key] = &[
-    required("name", Takes::Text, "\"PIPE\"", "heads it"),
+    required("name", ValueType::Text, "\"PIPE\"", "name of the column"),
     optional(
         "where",
-        Takes::Cases,
+        ValueType::Cases,
         "{ mechanism = \"pipe\" }",
-        "those of the table",
-        "its cases, of those of the table",
+        "cases of the table",
+        "selection among the cases of the table",
     ),
-    optional("metric", Takes::Metric, "\"cpu\"", "that of the table", "what stands in it"),
+    optional("metric", ValueType::Metric, "\"cpu\"", "metric of the table", "metric of the column"),
     optional(
         "best",
-        Takes::Levels,
+        ValueType::Levels,
         "[\"COPY\", \"MEMFD\"]",
         "none",
-        "instead of cases: in each block the best of columns before it, by their names",
+        "instead of cases: the best of earlier columns, by name, in each block",
     ),
     optional(
         "ratio",
-        Takes::Levels,
+        ValueType::Levels,
         "[\"PIPE\", \"MAX\"]",
         "none",
-        "instead of cases: in each block one column before it over another, by their names",
+        "instead of cases: one earlier column divided by another, by name, in each block",
     ),
 ];

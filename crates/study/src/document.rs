@@ -4,12 +4,12 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::mistake::Mistakes;
-use super::section::{Repeats, Section};
+use super::section::{Occurrence, Section};
 
 /// Maximum size of a study file, bytes. No file written by hand is longer.
-pub(super) const LONGEST: usize = 1 << 20;
+pub(super) const MAX_BYTES: usize = 1 << 20;
 /// Maximum number of characters of the offending text quoted in a message.
-const MOST_SHOWN: usize = 40;
+const MAX_QUOTED_CHARS: usize = 40;
 
 /// A parsed file and the positions of its lines.
 pub(super) struct Document<'t> {
@@ -21,7 +21,7 @@ pub(super) struct Document<'t> {
 struct Lines(Vec<usize>);
 
 impl Lines {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self(ends.map(|(at, _)| at + 1).collect())
     }
@@ -62,14 +62,17 @@ impl<'t> Document<'t> {
         sections: &[&'static Section],
         mistakes: &mut Mistakes,
     ) -> Self {
-        let lines = Lines::of(text);
+        let lines = Lines::new(text);
         let (root, errors) = DeTable::parse_recoverable(text);
         // After the first syntax error, the parser only guesses.
         if let Some(error) = errors.first() {
             let line = error.span().map_or(1, |span| lines.number(span.start));
             let at = error.span().and_then(|span| text.get(span)).unwrap_or_default();
-            let (what, remedy) =
-                slip(error.message(), at.lines().next().unwrap_or_default().trim(), sections);
+            let (what, remedy) = syntax_mistake(
+                error.message(),
+                at.lines().next().unwrap_or_default().trim(),
+                sections,
+            );
             mistakes.add((line, "TOML"), what, remedy);
         }
         Self { lines, root }
@@ -84,35 +87,35 @@ impl<'t> Document<'t> {
 const REMEDIES: [(&str, &str); 10] = [
     ("duplicate key", "keep one of the two"),
     ("escape", "write \\\\ for a backslash, or put the text in single quotes"),
-    ("quote", "put words in double quotes, and commas between items"),
+    ("quote", "put text in double quotes, and commas between items"),
     ("unclosed array table", "end the heading with ]]"),
     ("unclosed table", "end the heading with ]"),
     (
         "key-value pairs",
-        "put commas between the keys of a table, and end it, or the one above, with }",
+        "put commas between the keys of the inline table, and end it, or the one above, with }",
     ),
     ("inline table", "write the table as { KEY = VALUE, KEY = VALUE }"),
     ("array", "write the list as [VALUE, VALUE]"),
-    ("string", "end text with the quote that it began with, on the same line"),
+    ("string", "end the text with the quote character that starts it, on the same line"),
     ("", NO_VALUE),
 ];
 
-const NO_VALUE: &str = "write KEY = VALUE, with words in double quotes; see https://toml.io";
+const NO_VALUE: &str = "write KEY = VALUE, with text in double quotes; see https://toml.io";
 
 /// Returns the description and the remedy of a syntax error that the parser reports as `message` at the text `at`.
-fn slip(message: &str, at: &str, sections: &[&'static Section]) -> (String, String) {
-    let often = |section: &&&Section| section.name == at && section.repeats == Repeats::Often;
+fn syntax_mistake(message: &str, at: &str, sections: &[&'static Section]) -> (String, String) {
+    let often = |section: &&&Section| section.name == at && section.occurrence == Occurrence::Many;
     if message.contains("duplicate key")
         && let Some(section) = sections.iter().find(often)
     {
-        let remedy = format!("write {} each time", section.heading());
+        let remedy = format!("write {} for each of them", section.heading());
         return (format!("{message} at `{at}`"), remedy);
     }
     if at.is_empty() {
         let remedy = if message.contains("quote") { NO_VALUE } else { remedy(message) };
         return (message.to_owned(), remedy.to_owned());
     }
-    let at: String = at.chars().take(MOST_SHOWN).collect();
+    let at: String = at.chars().take(MAX_QUOTED_CHARS).collect();
     (format!("{message} at `{at}`"), remedy(message).to_owned())
 }
 
@@ -135,7 +138,7 @@ impl<'d, 't> Table<'d, 't> {
 
 impl<'d, 't> Entry<'d, 't> {
     /// Returns the line and path, to locate a mistake.
-    pub fn place(&self) -> (usize, &str) {
+    pub fn location(&self) -> (usize, &str) {
         (self.line, &self.path)
     }
 

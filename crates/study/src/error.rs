@@ -18,7 +18,7 @@ pub enum Error {
     },
     /// The file contains mistakes.
     #[error("{}: {} mistakes", path.display(), mistakes.len())]
-    WrongStudy {
+    InvalidStudy {
         /// Path of the file.
         path: PathBuf,
         /// The mistakes, sorted by line.

@@ -5,11 +5,11 @@ use std::io::Read;
 use std::path::Path;
 use std::string::FromUtf8Error;
 
-use ipcperf_plan::unknown;
+use ipcperf_plan::unknown_word_error;
 use ipcperf_results::Origin;
 
 use super::bundled::STUDIES;
-use super::document::LONGEST;
+use super::document::MAX_BYTES;
 use super::error::Error;
 use super::mistake::{Mistake, Mistakes};
 
@@ -18,14 +18,14 @@ pub(super) fn read_file(path: &Path, name: &str) -> Result<(Vec<u8>, Origin), Er
     let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| {
-        let origin = Origin::of(&file)?;
-        file.take(LONGEST as u64 + 1).read_to_end(&mut bytes)?;
+        let origin = Origin::from_file(&file)?;
+        file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
         Ok(origin)
     });
     match read {
         Ok(origin) => Ok((bytes, origin)),
         Err(error) if is_missing(&error) && !name.contains(['/', '.']) => {
-            Err(unknown("study", name, STUDIES.iter().map(|(name, _)| *name)).into())
+            Err(unknown_word_error("study", name, STUDIES.iter().map(|(name, _)| *name)).into())
         }
         Err(source) => Err(Error::Unreadable { path: path.to_owned(), source }),
     }
@@ -33,33 +33,33 @@ pub(super) fn read_file(path: &Path, name: &str) -> Result<(Vec<u8>, Origin), Er
 
 /// Description and remedy of a file that exceeds the size limit.
 const TOO_LONG: (&str, &str) =
-    ("the file is longer than a study can be, 1 MiB", "name a study's file");
+    ("the file is too large; the maximum size of a study is 1 MiB", "name a study file");
 
 /// Returns the description and remedy if `text` is recognizably something other than a study.
-pub(super) fn foreign(text: &str) -> Option<(&'static str, &'static str)> {
-    let empty = "write one with: ipcperf study new FILE";
-    if text.len() > LONGEST {
+pub(super) fn detect_non_study(text: &str) -> Option<(&'static str, &'static str)> {
+    let empty = "create one with: ipcperf study new FILE";
+    if text.len() > MAX_BYTES {
         return Some(TOO_LONG);
     }
     match text.trim_start().chars().next() {
         None => Some(("the file is empty", empty)),
         Some('{') => Some((
-            "these are results or other JSON, no study",
-            "name a study's file; results are judged by ipcperf study judge",
+            "this is a results file or other JSON, not a study",
+            "name a study file; for a results file use ipcperf study judge",
         )),
         Some(_) => None,
     }
 }
 
 /// Reports the line of the first invalid UTF-8 sequence.
-pub(super) fn not_text(error: &FromUtf8Error) -> Vec<Mistake> {
+pub(super) fn utf8_mistakes(error: &FromUtf8Error) -> Vec<Mistake> {
     let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
     let line = good.iter().filter(|&&byte| byte == b'\n').count() + 1;
     let mut mistakes = Mistakes::default();
-    if error.as_bytes().len() > LONGEST {
+    if error.as_bytes().len() > MAX_BYTES {
         mistakes.add((1, "TOML"), TOO_LONG.0, TOO_LONG.1);
     } else {
-        mistakes.add((line, "TOML"), "these bytes are no UTF-8", "save the file as UTF-8");
+        mistakes.add((line, "TOML"), "invalid UTF-8", "save the file as UTF-8");
     }
-    mistakes.sorted()
+    mistakes.into_sorted()
 }

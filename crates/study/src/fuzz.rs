@@ -15,7 +15,7 @@ const WORDS: [&str; 24] = [
     "[[hypothesis]]",
     "[sampling]",
     "quick",
-    "beside",
+    "original_test",
     "first",
     "second",
     "where",
@@ -38,7 +38,7 @@ const WORDS: [&str; 24] = [
 ];
 
 fn read(text: &str) {
-    match Study::read(text) {
+    match Study::parse(text) {
         Ok(study) => {
             for matrix in &study.matrices {
                 drop(matrix.request(&study.sampling, Length::Quick));

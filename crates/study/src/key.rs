@@ -7,9 +7,9 @@ pub struct Key {
     /// Name of the key.
     pub name: &'static str,
     /// Values that it accepts.
-    pub takes: Takes,
+    pub value_type: ValueType,
     /// Whether it is required.
-    pub need: Need,
+    pub requirement: Requirement,
     /// Meaning of the key, for documentation.
     pub about: &'static str,
     /// Example value, as written after the equals sign.
@@ -18,7 +18,7 @@ pub struct Key {
 
 /// Whether a key is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum Requirement {
     /// The key is required.
     Required,
     /// The key is optional; the text describes the default.
@@ -29,9 +29,9 @@ impl Key {
     /// Returns the default as it would be written, or a description of it. `None` if the key is required.
     #[must_use]
     pub const fn default(&self) -> Option<&'static str> {
-        match self.need {
-            Need::Required => None,
-            Need::Optional(words) => Some(words),
+        match self.requirement {
+            Requirement::Required => None,
+            Requirement::Optional(words) => Some(words),
         }
     }
 }
@@ -41,7 +41,7 @@ const UNBOUNDED: f64 = 1e300;
 
 /// Values that a key accepts.
 #[derive(Clone, Copy, Debug)]
-pub enum Takes {
+pub enum ValueType {
     /// Free text.
     Text,
     /// A name of letters, digits and `-_.`, so that it can be typed on a command line.
@@ -49,11 +49,11 @@ pub enum Takes {
     /// A level of a factor or a list of levels, in the syntax of the flags of `ipcperf run`.
     Levels,
     /// An integer in this inclusive range.
-    Whole(u64, u64),
+    Integer(u64, u64),
     /// A number in this inclusive range.
     Number(f64, f64),
     /// One of these words.
-    OneOf(&'static [&'static str]),
+    Choice(&'static [&'static str]),
     /// A size in bytes, such as `64KiB`.
     Bytes,
     /// A selection of cases: a table of factors, each with a level or a list of levels.
@@ -63,18 +63,18 @@ pub enum Takes {
     /// A metric or a list of metrics.
     Metrics,
     /// One or several of these words.
-    Words(&'static [&'static str]),
+    Choices(&'static [&'static str]),
     /// A table of required field values of an instrument's rows.
     Fields,
     /// A table with these keys.
     Table(&'static [Key]),
     /// A table with the keys of the test that the hypothesis names. It is read once the test is known.
-    Judgement,
+    OriginalTest,
     /// A list of tables with these keys, each written as `[[name]]`.
     Tables(&'static [Key]),
 }
 
-impl Takes {
+impl ValueType {
     /// Returns the keys of the table that it accepts, if they are fixed.
     #[must_use]
     pub const fn table(self) -> Option<&'static [Key]> {
@@ -85,25 +85,27 @@ impl Takes {
     }
 
     /// Describes the accepted values, for a message about a wrong one.
-    pub fn words(self) -> String {
+    pub fn description(self) -> String {
         match self {
             Self::Text => "text in quotes".to_owned(),
             Self::Name => "a name of letters, digits and -_.".to_owned(),
-            Self::Levels => "a level or a list of levels, as the flag of ipcperf run".to_owned(),
-            Self::Whole(least, most) => format!("a whole number of {least} to {most}"),
+            Self::Levels => {
+                "a level or a list of levels, as for the flag of ipcperf run".to_owned()
+            }
+            Self::Integer(least, most) => format!("a whole number of {least} to {most}"),
             Self::Number(least, f64::MAX) => format!("a number of at least {least}"),
             Self::Number(least, most) if most - least >= UNBOUNDED => "a number".to_owned(),
             Self::Number(least, most) => format!("a number of {least} to {most}"),
-            Self::OneOf(words) => format!("one of {}", words.join(", ")),
+            Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::Bytes => "a size such as \"64KiB\"".to_owned(),
             Self::Cases => "a table of factors, such as { mechanism = \"pipe\" }".to_owned(),
             Self::Metric => {
                 "the name of a metric, or a table { instrument = ..., field = ... }".to_owned()
             }
             Self::Metrics => "the name of a metric, or a list of metrics".to_owned(),
-            Self::Words(words) => format!("one or several of {}", words.join(", ")),
+            Self::Choices(words) => format!("one or several of {}", words.join(", ")),
             Self::Fields => "a table of fields, such as { syscall = \"openat\" }".to_owned(),
-            Self::Table(_) | Self::Judgement => "a table".to_owned(),
+            Self::Table(_) | Self::OriginalTest => "a table".to_owned(),
             Self::Tables(_) => "a list of tables".to_owned(),
         }
     }

@@ -9,7 +9,7 @@ use super::matrix::Matrix;
 pub struct KnownLevels<'a>(BTreeMap<&'a str, BTreeSet<&'a str>>);
 
 impl<'a> KnownLevels<'a> {
-    pub(super) fn of(matrices: &'a [Matrix]) -> Self {
+    pub(super) fn from_matrices(matrices: &'a [Matrix]) -> Self {
         let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (factor, levels) in matrices.iter().flat_map(Matrix::factors) {
             known.entry(factor).or_default().extend(levels.iter().map(String::as_str));
@@ -18,7 +18,7 @@ impl<'a> KnownLevels<'a> {
     }
 
     /// Returns the levels of `factor`, or `None` if no matrix has any.
-    pub fn of_factor(&self, factor: &str) -> Option<&BTreeSet<&'a str>> {
+    pub fn get(&self, factor: &str) -> Option<&BTreeSet<&'a str>> {
         self.0.get(factor).filter(|levels| !levels.is_empty())
     }
 }

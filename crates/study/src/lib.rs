@@ -9,11 +9,11 @@
 
 mod better;
 mod bundled;
+mod display;
 mod display_schema;
+mod display_table;
 mod document;
 mod error;
-mod exhibit;
-mod exhibit_table;
 mod file;
 #[cfg(test)]
 mod fuzz;
@@ -24,8 +24,8 @@ mod length;
 mod matrix;
 mod metric;
 mod mistake;
-mod new;
 mod observation_metric;
+mod scaffold;
 mod schema;
 mod section;
 mod sections;
@@ -42,37 +42,37 @@ use sha2::{Digest, Sha256};
 
 pub use better::Better;
 pub use bundled::STUDIES;
+pub use display::{InstrumentFigure, StudyFigure};
+pub use display_table::{ColumnContent, RowContent, SpreadKind, StudyTable};
 pub use document::{Entry, Table};
 pub use error::Error;
-pub use exhibit::{StudyFigure, StudyPicture};
-pub use exhibit_table::{Beside, Columned, Rowed, StudyTable};
-pub use key::{Key, Need, Takes};
+pub use key::{Key, Requirement, ValueType};
 pub use known_levels::KnownLevels;
 pub use length::Length;
 pub use matrix::Matrix;
 pub use metric::{METRICS, Metric};
 pub use mistake::{Mistake, Mistakes};
-pub use new::scaffold;
+pub use scaffold::scaffold;
 pub use schema::schema;
-pub use sections::BESIDE;
-pub use selection::{FACTORS, Levels, Selection};
+pub use sections::ORIGINAL_TEST_KEYS;
+pub use selection::{FACTORS, Levels, Selection, is_size};
 pub use values::Values;
 
 pub(crate) use sections::STATISTICS;
 pub(crate) use selection::canonical;
 
-use bundled::known;
-use display_schema::{FIGURE, PICTURE, TABLE};
+use bundled::find_bundled;
+use display_schema::{FIGURE, INSTRUMENT_FIGURE, TABLE};
 use document::Document;
-use file::{foreign, not_text, read_file};
+use file::{detect_non_study, read_file, utf8_mistakes};
 use hypothesis::ClaimTable;
-use ipcperf_plan::{MOST_CELLS, Plan};
+use ipcperf_plan::{MAX_CELLS, Plan};
 use ipcperf_results::Origin;
-use section::{Repeats, Section};
+use section::{Occurrence, Section};
 use sections::{MATRIX, SAMPLING, SECTIONS, TOP};
 
 /// Maximum number of sections of one kind, such as matrices or hypotheses. More are taken for an error.
-const MOST_TABLES: usize = 200;
+const MAX_TABLES: usize = 200;
 
 /// A study.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ pub struct Study {
     /// Figures, in file order.
     pub figures: Vec<StudyFigure>,
     /// Instrument figures, in file order.
-    pub pictures: Vec<StudyPicture>,
+    pub instrument_figures: Vec<InstrumentFigure>,
     /// Tables, in file order.
     pub tables: Vec<StudyTable>,
     sampling: Values,
@@ -111,17 +111,17 @@ impl Study {
     ///
     /// # Errors
     /// Returns every mistake in the text, sorted by line.
-    pub fn read(text: &str) -> Result<Self, Vec<Mistake>> {
+    pub fn parse(text: &str) -> Result<Self, Vec<Mistake>> {
         let mut mistakes = Mistakes::default();
-        let study = Self::from(text, &mut mistakes);
+        let study = Self::parse_with(text, &mut mistakes);
         match study {
             Some(study) if mistakes.is_empty() => Ok(study),
-            _ => Err(mistakes.sorted()),
+            _ => Err(mistakes.into_sorted()),
         }
     }
 
-    fn from(text: &str, mistakes: &mut Mistakes) -> Option<Self> {
-        if let Some((what, remedy)) = foreign(text) {
+    fn parse_with(text: &str, mistakes: &mut Mistakes) -> Option<Self> {
+        if let Some((what, remedy)) = detect_non_study(text) {
             mistakes.add((1, "TOML"), what, remedy);
             return None;
         }
@@ -129,9 +129,9 @@ impl Study {
         if !mistakes.is_empty() {
             return None;
         }
-        let mut parts = Parts::default();
+        let mut parts = ParsedSections::default();
         let top = Values::read((document.root(), ""), &[TOP.keys], mistakes, |entry, mistakes| {
-            parts.take(entry, mistakes)
+            parts.read_section(entry, mistakes)
         });
         parts.check(mistakes);
         let hypotheses = parts.hypotheses.iter();
@@ -145,13 +145,13 @@ impl Study {
             matrices: parts.matrices,
             hypotheses,
             figures: parts.figures,
-            pictures: parts.pictures,
+            instrument_figures: parts.pictures,
             tables: parts.tables,
             sampling: parts.sampling,
             only: Vec::new(),
             text: text.to_owned(),
             hash: hash(text),
-            origin: Origin::Own,
+            origin: Origin::Trusted,
         })
     }
 
@@ -160,14 +160,14 @@ impl Study {
     /// # Errors
     /// Fails if the study does not exist, cannot be read or contains mistakes.
     pub fn find(name: &str) -> Result<Self, Error> {
-        let wrong = |path: PathBuf| move |mistakes| Error::WrongStudy { path, mistakes };
-        if let Some(text) = known(name) {
-            return Self::read(text).map_err(wrong(PathBuf::from(name)));
+        let wrong = |path: PathBuf| move |mistakes| Error::InvalidStudy { path, mistakes };
+        if let Some(text) = find_bundled(name) {
+            return Self::parse(text).map_err(wrong(PathBuf::from(name)));
         }
         let path = Path::new(name);
         let (bytes, origin) = read_file(path, name)?;
-        let study = String::from_utf8(bytes).map_err(|error| not_text(&error));
-        let study = study.and_then(|text| Self::read(&text)).map_err(wrong(path.to_owned()))?;
+        let study = String::from_utf8(bytes).map_err(|error| utf8_mistakes(&error));
+        let study = study.and_then(|text| Self::parse(&text)).map_err(wrong(path.to_owned()))?;
         Ok(Self { origin, ..study })
     }
 
@@ -193,14 +193,14 @@ impl Study {
     ///
     /// # Errors
     /// Fails with a usage error if an id is unknown.
-    pub fn only(mut self, ids: &[String]) -> Result<Self, Error> {
+    pub fn with_only(mut self, ids: &[String]) -> Result<Self, Error> {
         if ids.is_empty() {
             return Ok(self);
         }
         for id in ids {
             if !self.hypotheses.iter().any(|claim| claim.id == *id) {
                 let names = self.hypotheses.iter().map(|claim| claim.id.as_str());
-                return Err(ipcperf_plan::unknown("hypothesis", id, names).into());
+                return Err(ipcperf_plan::unknown_word_error("hypothesis", id, names).into());
             }
         }
         self.only = ids.to_vec();
@@ -222,18 +222,18 @@ fn hash(text: &str) -> String {
 
 /// The sections read from a file.
 #[derive(Default)]
-struct Parts {
+struct ParsedSections {
     sampling: Values,
     matrices: Vec<Matrix>,
     hypotheses: Vec<ClaimTable>,
     figures: Vec<StudyFigure>,
-    pictures: Vec<StudyPicture>,
+    pictures: Vec<InstrumentFigure>,
     tables: Vec<StudyTable>,
 }
 
-impl Parts {
+impl ParsedSections {
     /// Reads the section `entry`. Returns `false` if it is not a section.
-    fn take(&mut self, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
+    fn read_section(&mut self, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
         let known = || SECTIONS.iter().map(|section| section.name).filter(|name| !name.is_empty());
         let section = SECTIONS.into_iter().filter(|section| !section.name.is_empty());
         let Some(section) = section.into_iter().find(|section| section.name == entry.name) else {
@@ -243,13 +243,13 @@ impl Parts {
             }
             return is_section;
         };
-        if !is_written_as(section, entry, mistakes) {
+        if !check_form(section, entry, mistakes) {
             return true;
         }
         for (number, item) in (1..).zip(entry.items()) {
             let Some(table) = item.table() else {
-                let what = format!("it cannot be {}", item.kind());
-                mistakes.add(item.place(), what, format!("write {}", section.heading()));
+                let what = format!("must not be {}", item.kind());
+                mistakes.add(item.location(), what, format!("write {}", section.heading()));
                 continue;
             };
             self.add(entry.name, (table, &item.path), number, mistakes);
@@ -274,13 +274,13 @@ impl Parts {
             self.matrices.push(Matrix::new(values, options, number));
         } else if section == FIGURE.name {
             let values = Values::read(table, &[FIGURE.keys], mistakes, |_, _| false);
-            self.figures.extend(StudyFigure::of(values));
-        } else if section == PICTURE.name {
-            let values = Values::read(table, &[PICTURE.keys], mistakes, |_, _| false);
-            self.pictures.extend(StudyPicture::of(values, mistakes));
+            self.figures.extend(StudyFigure::from_values(values));
+        } else if section == INSTRUMENT_FIGURE.name {
+            let values = Values::read(table, &[INSTRUMENT_FIGURE.keys], mistakes, |_, _| false);
+            self.pictures.extend(InstrumentFigure::from_values(values, mistakes));
         } else if section == TABLE.name {
             let values = Values::read(table, &[TABLE.keys], mistakes, |_, _| false);
-            self.tables.extend(StudyTable::of(values, mistakes));
+            self.tables.extend(StudyTable::from_values(values, mistakes));
         } else {
             self.hypotheses.extend(ClaimTable::read(table, mistakes));
         }
@@ -288,7 +288,7 @@ impl Parts {
 
     /// Checks consistency across sections.
     fn check(&self, mistakes: &mut Mistakes) {
-        if self.matrices.is_empty() && !mistakes.any_of(MATRIX.name) {
+        if self.matrices.is_empty() && !mistakes.has_in(MATRIX.name) {
             let remedy = "add a [[matrix]] with mechanism and buffer";
             mistakes.add((1, "matrix"), "nothing is measured", remedy);
         }
@@ -297,17 +297,21 @@ impl Parts {
             matrix.check(mistakes);
         }
         self.check_size(mistakes);
-        twice(self.matrices.iter().map(|one| (one.name.as_str(), one.line())), "matrix", mistakes);
+        check_unique(
+            self.matrices.iter().map(|one| (one.name.as_str(), one.line())),
+            "matrix",
+            mistakes,
+        );
         let claims = self.hypotheses.iter().map(|one| (one.id.as_str(), one.line()));
-        twice(claims, "hypothesis", mistakes);
+        check_unique(claims, "hypothesis", mistakes);
         let figures = self.figures.iter().map(|one| (one.number(), one.line()));
         let figures = figures.chain(self.pictures.iter().map(|one| (one.number(), one.line())));
-        twice(figures, "figure", mistakes);
+        check_unique(figures, "figure", mistakes);
         let tables = self.tables.iter().map(|one| (one.number(), one.line()));
-        twice(tables, "table", mistakes);
+        check_unique(tables, "table", mistakes);
         // Levels of a matrix that contains a mistake may be incomplete, so valid references would be reported as
         // unknown.
-        if !mistakes.any_of(MATRIX.name) {
+        if !mistakes.has_in(MATRIX.name) {
             self.check_cases(mistakes);
         }
     }
@@ -315,16 +319,16 @@ impl Parts {
     /// Reports that the matrices together have too many cells. A single matrix that is too large is already reported.
     fn check_size(&self, mistakes: &mut Mistakes) {
         let cells = self.matrices.iter().map(Matrix::cells).fold(0, usize::saturating_add);
-        if cells > MOST_CELLS && !mistakes.any_of(MATRIX.name) {
-            let what = format!("all have {cells} cells; {MOST_CELLS} are the most");
+        if cells > MAX_CELLS && !mistakes.has_in(MATRIX.name) {
+            let what = format!("all matrices have {cells} cells; the maximum is {MAX_CELLS}");
             let line = self.matrices.first().map_or(1, Matrix::line);
-            mistakes.add((line, MATRIX.name), what, "write several studies");
+            mistakes.add((line, MATRIX.name), what, "split the study");
         }
     }
 
     /// Checks the levels and metrics that claims, figures and tables refer to against the matrices.
     fn check_cases(&self, mistakes: &mut Mistakes) {
-        let known = KnownLevels::of(&self.matrices);
+        let known = KnownLevels::from_matrices(&self.matrices);
         for claim in &self.hypotheses {
             claim.check(&known, mistakes);
             validate::check(claim, &known, mistakes);
@@ -341,34 +345,34 @@ impl Parts {
     }
 }
 
-/// Whether a section has the right form: `[name]` if it occurs once, and `[[name]]`, at most [`MOST_TABLES`] times, if
+/// Whether a section has the right form: `[name]` if it occurs once, and `[[name]]`, at most [`MAX_TABLES`] times, if
 /// it may occur more often. Reports a mistake if not.
-fn is_written_as(section: &Section, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
+fn check_form(section: &Section, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
     let heading = section.heading();
     let count = entry.items().len();
-    let what = match (section.repeats, entry.is_list()) {
-        (Repeats::Often, true) if count > MOST_TABLES => {
-            let remedy = "write several studies";
+    let what = match (section.occurrence, entry.is_list()) {
+        (Occurrence::Many, true) if count > MAX_TABLES => {
+            let remedy = "split the study";
             mistakes.add(
-                entry.place(),
-                format!("there are {count}; {MOST_TABLES} are the most"),
+                entry.location(),
+                format!("there are {count}; the maximum is {MAX_TABLES}"),
                 remedy,
             );
             return false;
         }
-        (Repeats::Often, true) | (Repeats::Once, false) => return true,
-        (Repeats::Often, false) if entry.table().is_some() => {
-            "there may be several of it".to_owned()
+        (Occurrence::Many, true) | (Occurrence::Once, false) => return true,
+        (Occurrence::Many, false) if entry.table().is_some() => {
+            "the section can occur several times".to_owned()
         }
-        (Repeats::Once, true) => "there is one of it".to_owned(),
-        (Repeats::Often, false) => format!("it cannot be {}", entry.kind()),
+        (Occurrence::Once, true) => "the section can occur only once".to_owned(),
+        (Occurrence::Many, false) => format!("must not be {}", entry.kind()),
     };
-    mistakes.add(entry.place(), what, format!("write {heading}"));
+    mistakes.add(entry.location(), what, format!("write {heading}"));
     false
 }
 
 /// Reports names that are used more than once.
-fn twice<'a>(
+fn check_unique<'a>(
     names: impl Iterator<Item = (&'a str, usize)>,
     section: &str,
     mistakes: &mut Mistakes,
@@ -376,8 +380,8 @@ fn twice<'a>(
     let mut seen: Vec<&str> = Vec::new();
     for (name, line) in names {
         if seen.contains(&name) {
-            let what = format!("another {section} is called `{name}`");
-            mistakes.add((line, section), what, "give each a name of its own");
+            let what = format!("another {section} has the name `{name}`");
+            mistakes.add((line, section), what, "use unique names");
         }
         seen.push(name);
     }

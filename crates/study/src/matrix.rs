@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ipcperf_model::size::count_list as count_sizes;
 use ipcperf_model::suggestion::nearest;
-use ipcperf_model::{CustomKind, TouchCheck};
+use ipcperf_model::{CustomKind, PayloadCheck};
 use ipcperf_plan::{
-    CustomFiles, Error, Factor, FactorError, MOST_CELLS, OptionSetting, ParsedRequest, Request,
-    Typed, TypedHandling, Words, custom_name, mechanism_names, options_prefix,
+    CustomFiles, Error, Factor, FactorError, MAX_CELLS, OptionSetting, ParsedRequest, Request,
+    TypedLevels, TypedMessageOptions, TypedRequest, custom_name, mechanism_names, options_prefix,
 };
 
 use super::document::Entry;
-use super::key::Need;
+use super::key::Requirement;
 use super::length::Length;
 use super::mistake::Mistakes;
 use super::sections::MATRIX;
-use super::selection::{FACTORS, MOST_LEVELS, canonical};
+use super::selection::{FACTORS, MAX_LEVELS, canonical};
 use super::values::Values;
 
 /// A matrix of cases.
@@ -46,7 +46,7 @@ impl OptionKey {
     }
 
     fn setting(&self) -> OptionSetting<'_> {
-        let values = Words::Items(&self.levels);
+        let values = TypedLevels::Items(&self.levels);
         OptionSetting { mechanism: &self.mechanism, option: &self.option, values }
     }
 }
@@ -54,7 +54,7 @@ impl OptionKey {
 /// Maximum number of repetitions with `--quick`.
 const QUICK_REPETITIONS: u64 = 10;
 /// Number of levels above which `--quick` thins out a factor.
-const LONG: usize = 4;
+const MAX_QUICK_LEVELS: usize = 4;
 
 impl Matrix {
     /// Creates matrix number `number`, whose keys have `values`. The number is its name if it has none.
@@ -72,7 +72,7 @@ impl Matrix {
         mistakes: &mut Mistakes,
     ) -> bool {
         let Some(table) = entry.table() else { return false };
-        if is_nearer_a_key(entry.name) {
+        if is_probably_key(entry.name) {
             return false;
         }
         for option in table.entries(&entry.path) {
@@ -85,9 +85,9 @@ impl Matrix {
                     levels,
                 }),
                 None => mistakes.add(
-                    option.place(),
-                    format!("it cannot be {}", option.kind()),
-                    "give the option a value, or a list of values",
+                    option.location(),
+                    format!("must not be {}", option.kind()),
+                    "use a value, or a list of values",
                 ),
             }
         }
@@ -97,11 +97,11 @@ impl Matrix {
     /// Returns the values of its keys at `length`.
     fn values_at(&self, length: Length) -> Values {
         let other = length.key().and_then(|key| self.values.table(key));
-        other.map_or_else(|| self.values.clone(), |other| self.values.with(other))
+        other.map_or_else(|| self.values.clone(), |other| self.values.with_overrides(other))
     }
 
     /// Returns the tables that override values at other lengths.
-    fn others(&self) -> impl Iterator<Item = (Length, &Values)> {
+    fn overrides(&self) -> impl Iterator<Item = (Length, &Values)> {
         let lengths = [Length::Quick, Length::AsPublished].into_iter();
         lengths.filter_map(|length| Some((length, self.values.table(length.key()?)?)))
     }
@@ -112,9 +112,9 @@ impl Matrix {
     /// Fails as [`Request::parse`] does.
     pub(super) fn request(&self, sampling: &Values, length: Length) -> Result<Request, Error> {
         let values = self.values_at(length);
-        let sampled = sampled(typed(&values, CustomFiles::Ask), sampling);
-        let request = Typed { options: self.settings_at(length, &values), ..sampled };
-        let mut request = Request::parse(&request, TouchCheck::Off)?;
+        let sampled = with_sampling(typed(&values, CustomFiles::Inspect), sampling);
+        let request = TypedRequest { options: self.settings_at(length, &values), ..sampled };
+        let mut request = Request::parse(&request, PayloadCheck::Off)?;
         if length == Length::Quick {
             self.shorten(&mut request, sampling)?;
         }
@@ -138,7 +138,7 @@ impl Matrix {
 
     /// Returns the custom mechanisms that it names, with absolute paths.
     pub(super) fn custom_mechanisms(&self) -> BTreeSet<String> {
-        let tables = std::iter::once(&self.values).chain(self.others().map(|(_, other)| other));
+        let tables = std::iter::once(&self.values).chain(self.overrides().map(|(_, other)| other));
         let levels = tables.filter_map(|values| values.levels("mechanism")).flatten();
         let words = levels.flat_map(|level| level.split(','));
         words.filter_map(|word| custom_name(word.trim())).collect()
@@ -146,54 +146,55 @@ impl Matrix {
 
     /// Shortens a request for `--quick`: every second size of a long list, and at most ten repetitions.
     fn shorten(&self, request: &mut Request, sampling: &Values) -> Result<(), Error> {
-        let is_said =
+        let is_set =
             self.values.table("quick").is_some_and(|quick| quick.levels("buffer").is_some());
-        if !is_said && request.buffers.len() > LONG {
+        if !is_set && request.buffers.len() > MAX_QUICK_LEVELS {
             let last = request.buffers.len() - 1;
             // Keep the largest size: many studies are about an effect that appears there.
             let kept = |at: &usize| (last - at).is_multiple_of(2);
             let buffers = std::mem::take(&mut request.buffers).into_iter().enumerate();
             request.buffers = buffers.filter(|(at, _)| kept(at)).map(|(_, bytes)| bytes).collect();
         }
-        let asked = sampling.whole("quick_repetitions").or_else(|| sampling.whole("repetitions"));
+        let asked =
+            sampling.integer("quick_repetitions").or_else(|| sampling.integer("repetitions"));
         let repetitions = asked.unwrap_or(QUICK_REPETITIONS).min(QUICK_REPETITIONS);
-        request.repeat(u32::try_from(repetitions).unwrap_or(u32::MAX))
+        request.set_repetitions(u32::try_from(repetitions).unwrap_or(u32::MAX))
     }
 
     /// Reports each key with an invalid value.
     pub(super) fn check(&self, mistakes: &mut Mistakes) {
-        if !self.is_small_enough(mistakes) {
+        if !self.check_size(mistakes) {
             return;
         }
         // Do not load custom mechanisms: a check must not execute files from an untrusted study.
-        let typed = typed(&self.values, CustomFiles::Leave);
-        let parsed = ParsedRequest::parse(&Typed { options: self.settings(), ..typed });
+        let typed = typed(&self.values, CustomFiles::Skip);
+        let parsed = ParsedRequest::parse(&TypedRequest { options: self.settings(), ..typed });
         for error in parsed.errors().into_iter().chain(parsed.unknown_events()) {
-            self.tell(&error, &self.values, mistakes);
+            self.report(&error, &self.values, mistakes);
         }
-        for (length, other) in self.others() {
-            self.check_other(length, other, mistakes);
+        for (length, other) in self.overrides() {
+            self.check_overrides(length, other, mistakes);
         }
         self.check_amount(mistakes);
     }
 
     /// Reports each invalid value in the overrides for `length`. Options are not checked, because the overrides may
     /// omit their mechanism.
-    fn check_other(&self, length: Length, other: &Values, mistakes: &mut Mistakes) {
+    fn check_overrides(&self, length: Length, other: &Values, mistakes: &mut Mistakes) {
         let values = self.values_at(length);
-        for error in ParsedRequest::parse(&typed(&values, CustomFiles::Leave)).errors() {
-            self.tell(&error, other, mistakes);
+        for error in ParsedRequest::parse(&typed(&values, CustomFiles::Skip)).errors() {
+            self.report(&error, other, mistakes);
         }
         let total = other.levels("total").or_else(|| self.values.levels("total"));
-        if other.whole("messages").is_some() && total.is_some() {
-            let (line, path) = other.place_of("messages");
-            mistakes.add((line, &path), "it stands beside total", "give it a total instead");
+        if other.integer("messages").is_some() && total.is_some() {
+            let (line, path) = other.location_of("messages");
+            mistakes.add((line, &path), "it cannot be combined with total", "use total instead");
         }
     }
 
     /// Reports `error` at its option, or at its key if that is in `values`. A missing key or a value of the wrong type
     /// is already reported.
-    fn tell(&self, error: &FactorError, values: &Values, mistakes: &mut Mistakes) {
+    fn report(&self, error: &FactorError, values: &Values, mistakes: &mut Mistakes) {
         let place = match &error.option {
             Some(name) => {
                 let option = self.options.iter().find(|option| option.name() == *name);
@@ -201,7 +202,7 @@ impl Matrix {
             }
             None => Some(error.factor.key())
                 .filter(|key| values.has(key))
-                .map(|key| values.place_of(key)),
+                .map(|key| values.location_of(key)),
         };
         if let Some((line, path)) = place {
             mistakes.add((line, &path), error.reason_by_keys(), error.remedy_by_keys());
@@ -210,27 +211,27 @@ impl Matrix {
 
     /// Whether the matrix is small enough to expand. Millions of cells are taken for an error, and checking them would
     /// take too long.
-    fn is_small_enough(&self, mistakes: &mut Mistakes) -> bool {
-        let tables = std::iter::once(&self.values).chain(self.others().map(|(_, other)| other));
+    fn check_size(&self, mistakes: &mut Mistakes) -> bool {
+        let tables = std::iter::once(&self.values).chain(self.overrides().map(|(_, other)| other));
         let keys = tables.flat_map(|values| {
-            levels_of(values).map(|(key, levels)| (values.place_of(key), count(levels)))
+            levels_of(values).map(|(key, levels)| (values.location_of(key), level_count(levels)))
         });
         let options = self.options.iter().map(|option| {
             let path = format!("{}.{}", self.values.path, option.name());
-            ((option.line, path), count(&option.levels))
+            ((option.line, path), level_count(&option.levels))
         });
-        let long = keys.chain(options).find(|(_, count)| *count > MOST_LEVELS);
+        let long = keys.chain(options).find(|(_, count)| *count > MAX_LEVELS);
         if let Some(((line, path), count)) = long {
-            let what = format!("it has {count} levels; {MOST_LEVELS} are the most");
-            mistakes.add((line, &path), what, "give it fewer");
+            let what = format!("it has {count} levels; the maximum is {MAX_LEVELS}");
+            mistakes.add((line, &path), what, "remove levels");
             return false;
         }
         let cells = self.cells();
-        if cells <= MOST_CELLS {
+        if cells <= MAX_CELLS {
             return true;
         }
-        let what = format!("it has {cells} cells; {MOST_CELLS} are the most");
-        let remedy = "give its factors fewer levels, or make several matrices of it";
+        let what = format!("it has {cells} cells; the maximum is {MAX_CELLS}");
+        let remedy = "remove levels, or split the matrix";
         mistakes.add((self.values.line, &self.values.path), what, remedy);
         false
     }
@@ -240,12 +241,12 @@ impl Matrix {
         let own = [Factor::Mechanism.key(), Factor::Instrument.key()];
         let common = levels_of(&self.values)
             .filter(|(key, _)| FACTORS.contains(key) && !own.contains(key))
-            .map(|(_, levels)| count(levels))
+            .map(|(_, levels)| level_count(levels))
             .fold(1, usize::saturating_mul);
         let mut options: BTreeMap<&str, usize> = BTreeMap::new();
         for option in &self.options {
             let sets = options.entry(&option.mechanism).or_insert(1);
-            *sets = sets.saturating_mul(count(&option.levels));
+            *sets = sets.saturating_mul(level_count(&option.levels));
         }
         let sets = |name: &str| options.get(options_prefix(name)).copied().unwrap_or(1);
         let named = mechanisms_of(&self.values);
@@ -254,9 +255,9 @@ impl Matrix {
     }
 
     fn check_amount(&self, mistakes: &mut Mistakes) {
-        if self.values.whole("messages").is_some() && self.values.levels("total").is_some() {
-            let (line, path) = self.values.place_of("messages");
-            mistakes.add((line, &path), "it stands beside total", "keep one of them");
+        if self.values.integer("messages").is_some() && self.values.levels("total").is_some() {
+            let (line, path) = self.values.location_of("messages");
+            mistakes.add((line, &path), "it cannot be combined with total", "keep one of them");
         }
     }
 
@@ -264,7 +265,7 @@ impl Matrix {
     pub fn summary(&self) -> String {
         let words = levels_of(&self.values);
         let words = words.map(|(key, levels)| format!("{key} {}", levels.join(",")));
-        let messages = self.values.whole("messages").map(|count| format!("messages {count}"));
+        let messages = self.values.integer("messages").map(|count| format!("messages {count}"));
         let options = self.options.iter();
         let options =
             options.map(|option| format!("{} {}", option.name(), option.levels.join(",")));
@@ -293,7 +294,7 @@ impl Matrix {
         // level, too.
         levels.entry("instrument".to_owned()).or_default().insert("none".to_owned());
         for key in MATRIX.keys {
-            if let Need::Optional(usual) = key.need {
+            if let Requirement::Optional(usual) = key.requirement {
                 let level = || BTreeSet::from([usual.to_owned()]);
                 levels.entry(key.name.to_owned()).or_insert_with(level);
             }
@@ -310,25 +311,25 @@ fn levels_of(values: &Values) -> impl Iterator<Item = (&'static str, &[String])>
 /// Returns the canonical form of the levels in `written`. Returns none if there are more than the maximum: that is an
 /// error, and nothing is checked against them.
 fn canonical_levels(factor: &str, written: &[String]) -> BTreeSet<String> {
-    let few = Some(written).filter(|written| count(written) <= MOST_LEVELS);
+    let few = Some(written).filter(|written| level_count(written) <= MAX_LEVELS);
     let words = few.into_iter().flatten().flat_map(|level| level.split(','));
     words.flat_map(|word| canonical(factor, word)).collect()
 }
 
 /// Converts the values of a matrix to a typed request.
-fn typed(values: &Values, custom_files: CustomFiles) -> Typed<'_> {
-    let words = |factor: Factor| values.levels(factor.key()).map(Words::Items);
-    Typed {
+fn typed(values: &Values, custom_files: CustomFiles) -> TypedRequest<'_> {
+    let words = |factor: Factor| values.levels(factor.key()).map(TypedLevels::Items);
+    TypedRequest {
         mechanisms: words(Factor::Mechanism),
         custom_files,
         workloads: words(Factor::Workload),
         buffers: words(Factor::Buffer),
         total: words(Factor::Total),
-        messages: values.whole("messages"),
+        messages: values.integer("messages"),
         modes: words(Factor::Mode),
         placements: words(Factor::Placement),
         kernel_buffers: words(Factor::KernelBuffer),
-        handling: TypedHandling {
+        message_options: TypedMessageOptions {
             touch: words(Factor::Touch),
             payload: words(Factor::Payload),
             buffers: words(Factor::Buffers),
@@ -337,24 +338,24 @@ fn typed(values: &Values, custom_files: CustomFiles) -> Typed<'_> {
         },
         instruments: words(Factor::Instrument),
         events: [words(Factor::CounterEvents), words(Factor::ProfileEvent)],
-        ..Typed::default()
+        ..TypedRequest::default()
     }
 }
 
 /// Adds the repetitions and limits of `[sampling]` to a request.
-fn sampled<'v>(typed: Typed<'v>, sampling: &Values) -> Typed<'v> {
+fn with_sampling<'v>(typed: TypedRequest<'v>, sampling: &Values) -> TypedRequest<'v> {
     let whole = |factor: Factor| {
-        let number = sampling.whole(factor.key())?;
+        let number = sampling.integer(factor.key())?;
         Some(u32::try_from(number).unwrap_or(u32::MAX))
     };
-    Typed {
+    TypedRequest {
         repetitions: whole(Factor::Repetitions),
         until_ci_percent: sampling.number(Factor::UntilCi.key()),
-        most_repetitions: whole(Factor::MostRepetitions),
-        most_s: sampling.number(Factor::MostSeconds.key()),
+        max_repetitions: whole(Factor::MaxRepetitions),
+        max_time_s: sampling.number(Factor::MaxTime.key()),
         attempts: whole(Factor::Attempts),
-        seed: sampling.whole(Factor::Seed.key()),
-        deadline_s: sampling.number(Factor::Deadline.key()),
+        seed: sampling.integer(Factor::Seed.key()),
+        timeout_s: sampling.number(Factor::Timeout.key()),
         ..typed
     }
 }
@@ -367,7 +368,7 @@ fn mechanisms_of(values: &Values) -> Vec<&str> {
 }
 
 /// Whether `name` is probably a misspelled key rather than a mechanism.
-fn is_nearer_a_key(name: &str) -> bool {
+fn is_probably_key(name: &str) -> bool {
     let custom = CustomKind::ALL.into_iter().map(CustomKind::word);
     let mut mechanisms = mechanism_names().chain(custom);
     let is_key = nearest(name, MATRIX.keys.iter().map(|key| key.name)).is_some();
@@ -377,7 +378,7 @@ fn is_nearer_a_key(name: &str) -> bool {
 }
 
 /// Returns the number of levels that `written` names. Counts ranges without expanding them.
-fn count(written: &[String]) -> usize {
+fn level_count(written: &[String]) -> usize {
     let counts = written.iter().map(|level| count_sizes(level));
     usize::try_from(counts.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
 }

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use ipcperf_model::Role;
 use ipcperf_model::suggestion::nearest;
 use ipcperf_results::analysis::{main_figure, ns_per_message};
-use ipcperf_results::{ObservationRecord, Sample, keys_of_roles, role_key};
+use ipcperf_results::{ObservationRecord, Sample, role_key, role_keys};
 
 use super::document::Entry;
 use super::mistake::Mistakes;
 use crate::better::{Better, float};
-use crate::observation_metric::Seen;
+use crate::observation_metric::ObservationMetric;
 
 /// A number taken from a sample.
-pub struct OfSample {
+pub struct SampleMetric {
     /// Name of the metric.
     pub name: &'static str,
     /// Unit of the metric.
@@ -31,130 +31,132 @@ pub enum Metric {
     /// A metric of [`METRICS`], by name.
     Named(&'static str),
     /// A number recorded for each role, by its key in the results.
-    OfRole(String),
+    Role(String),
     /// A number observed by an instrument.
-    Seen(Seen),
+    Observed(ObservationMetric),
 }
 
 /// Returns the sum of `key` over the roles that have it, or `None` if no role has it.
-fn over_roles(sample: &Sample, key: &str) -> Option<f64> {
+fn sum_over_roles(sample: &Sample, key: &str) -> Option<f64> {
     let roles = Role::ALL.into_iter();
     let values = roles.filter_map(|role| *sample.roles.get(&role_key(role, key))?);
     values.map(float).reduce(|sum, value| sum + value)
 }
 
 /// The metrics that have a name.
-pub const METRICS: &[OfSample] = &[
-    OfSample {
+pub const METRICS: &[SampleMetric] = &[
+    SampleMetric {
         name: "bandwidth",
         unit: "bytes/s",
         better: Better::Higher,
-        about: "bytes that arrived each second",
+        about: "bytes received per second",
         value: |sample| sample.bandwidth_bytes_per_s.map(float),
     },
-    OfSample {
+    SampleMetric {
         name: "round_trip",
         unit: "ns",
         better: Better::Lower,
-        about: "the mean time there and back",
+        about: "mean round-trip time",
         value: |sample| sample.round_trip_ns_mean,
     },
-    OfSample {
+    SampleMetric {
         name: "round_trips_per_s",
         unit: "1/s",
         better: Better::Higher,
-        about: "round trips each second",
+        about: "round trips per second",
         value: |sample| sample.round_trip_ns_mean.map(|ns| 1e9 / ns),
     },
-    OfSample {
+    SampleMetric {
         name: "round_trip_p50",
         unit: "ns",
         better: Better::Lower,
-        about: "the median time there and back",
+        about: "median round-trip time",
         value: |sample| sample.round_trip_ns_p50.map(float),
     },
-    OfSample {
+    SampleMetric {
         name: "round_trip_p99",
         unit: "ns",
         better: Better::Lower,
-        about: "the 99th percentile of the time there and back",
+        about: "99th percentile of the round-trip time",
         value: |sample| sample.round_trip_ns_p99.map(float),
     },
-    OfSample {
+    SampleMetric {
         name: "main",
         unit: "",
         better: Better::Higher,
-        about: "what a case is about: bandwidth of a stream, the mean of a round trip",
+        about: "main metric of the workload: bandwidth of a stream, mean round-trip time of a round trip",
         value: main_figure,
     },
-    OfSample {
+    SampleMetric {
         name: "ns_per_message",
         unit: "ns",
         better: Better::Lower,
-        about: "elapsed time over messages, or over round trips",
+        about: "elapsed time per message, or per round trip",
         value: ns_per_message,
     },
-    OfSample {
+    SampleMetric {
         name: "elapsed",
         unit: "ns",
         better: Better::Lower,
-        about: "from just before the first byte is sent to just after the last is received",
+        about: "time from just before the first byte is sent to just after the last byte is received",
         value: |sample| Some(float(sample.elapsed_ns)),
     },
-    OfSample {
+    SampleMetric {
         name: "cpu",
         unit: "ns",
         better: Better::Lower,
-        about: "user and system time of all roles together",
-        value: |sample| Some(over_roles(sample, "user_ns")? + over_roles(sample, "system_ns")?),
+        about: "user and system CPU time of all roles",
+        value: |sample| {
+            Some(sum_over_roles(sample, "user_ns")? + sum_over_roles(sample, "system_ns")?)
+        },
     },
-    OfSample {
+    SampleMetric {
         name: "user",
         unit: "ns",
         better: Better::Lower,
-        about: "user time of all roles together",
-        value: |sample| over_roles(sample, "user_ns"),
+        about: "user CPU time of all roles",
+        value: |sample| sum_over_roles(sample, "user_ns"),
     },
-    OfSample {
+    SampleMetric {
         name: "system",
         unit: "ns",
         better: Better::Lower,
-        about: "system time of all roles together",
-        value: |sample| over_roles(sample, "system_ns"),
+        about: "system CPU time of all roles",
+        value: |sample| sum_over_roles(sample, "system_ns"),
     },
-    OfSample {
+    SampleMetric {
         name: "messages",
         unit: "",
         better: Better::Lower,
-        about: "messages, or round trips, that arrived",
+        about: "messages received, or round trips completed",
         value: |sample| Some(float(sample.messages)),
     },
-    OfSample {
+    SampleMetric {
         name: "voluntary_switches",
         unit: "",
         better: Better::Lower,
-        about: "switches of all roles because they waited",
-        value: |sample| over_roles(sample, "voluntary_switches"),
+        about: "voluntary context switches of all roles (waiting)",
+        value: |sample| sum_over_roles(sample, "voluntary_switches"),
     },
-    OfSample {
+    SampleMetric {
         name: "involuntary_switches",
         unit: "",
         better: Better::Lower,
-        about: "switches of all roles because others were to run",
-        value: |sample| over_roles(sample, "involuntary_switches"),
+        about: "involuntary context switches of all roles (preemption)",
+        value: |sample| sum_over_roles(sample, "involuntary_switches"),
     },
-    OfSample {
+    SampleMetric {
         name: "minor_faults",
         unit: "",
         better: Better::Lower,
-        about: "page faults of all roles that needed no disk",
-        value: |sample| over_roles(sample, "minor_faults"),
+        about: "minor page faults of all roles (without disk access)",
+        value: |sample| sum_over_roles(sample, "minor_faults"),
     },
-    OfSample {
+    SampleMetric {
         name: "kernel_buffer",
         unit: "bytes",
         better: Better::Higher,
-        about: "what the kernel granted between the parties",
+        about: "kernel buffer granted between the peers",
         value: |sample| sample.kernel_buffer_granted_bytes.map(float),
     },
 ];
@@ -167,35 +169,34 @@ impl Metric {
     /// Reads the name of a metric, or a table that selects numbers of an instrument.
     pub(super) fn read(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
         if entry.table().is_some() {
-            return Seen::read(entry, mistakes).map(Self::Seen);
+            return ObservationMetric::read(entry, mistakes).map(Self::Observed);
         }
         let Some(text) = entry.text() else {
-            let remedy =
-                "give it the name of a metric, or a table { instrument = ..., field = ... }";
-            mistakes.add(entry.place(), format!("it cannot be {}", entry.kind()), remedy);
+            let remedy = "use the name of a metric, or a table { instrument = ..., field = ... }";
+            mistakes.add(entry.location(), format!("must not be {}", entry.kind()), remedy);
             return None;
         };
         if let Some(known) = METRICS.iter().find(|known| known.name == text) {
             return Some(Self::Named(known.name));
         }
-        let of_roles: Vec<String> = keys_of_roles().collect();
+        let of_roles: Vec<String> = role_keys().collect();
         if of_roles.contains(&text) {
-            return Some(Self::OfRole(text));
+            return Some(Self::Role(text));
         }
         let names = METRICS.iter().map(|known| known.name);
         let all = names.clone().chain(of_roles.iter().map(String::as_str));
         let remedy = match nearest(&text, all) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!(
-                "known are {}, and those of a role such as sender_cpu_ns",
+                "known are {}, and metrics of a role such as sender_cpu_ns",
                 names.collect::<Vec<_>>().join(", ")
             ),
         };
-        mistakes.add(entry.place(), format!("there is no metric `{text}`"), remedy);
+        mistakes.add(entry.location(), format!("unknown metric `{text}`"), remedy);
         None
     }
 
-    fn known(&self) -> Option<&'static OfSample> {
+    fn sample_metric(&self) -> Option<&'static SampleMetric> {
         let Self::Named(name) = self else { return None };
         METRICS.iter().find(|known| known.name == *name)
     }
@@ -203,9 +204,9 @@ impl Metric {
     /// Returns the value for a run, or `None` if the run has none.
     pub fn value(&self, sample: &Sample, seen: &[&ObservationRecord]) -> Option<f64> {
         let value = match self {
-            Self::Named(_) => (self.known()?.value)(sample),
-            Self::OfRole(key) => (*sample.roles.get(key)?).map(float),
-            Self::Seen(one) => one.value(sample, seen),
+            Self::Named(_) => (self.sample_metric()?.value)(sample),
+            Self::Role(key) => (*sample.roles.get(key)?).map(float),
+            Self::Observed(one) => one.value(sample, seen),
         };
         value.filter(|value| value.is_finite())
     }
@@ -218,24 +219,24 @@ impl Metric {
             {
                 Better::Lower
             }
-            Self::Named(_) => self.known().map_or(Better::Higher, |known| known.better),
-            Self::OfRole(_) => Better::Lower,
-            Self::Seen(one) => one.better,
+            Self::Named(_) => self.sample_metric().map_or(Better::Higher, |known| known.better),
+            Self::Role(_) => Better::Lower,
+            Self::Observed(one) => one.better,
         }
     }
 
     /// Returns the instrument that the metric requires, if any.
     pub fn instrument(&self) -> Option<&str> {
         match self {
-            Self::Seen(seen) => Some(&seen.instrument),
-            Self::Named(_) | Self::OfRole(_) => None,
+            Self::Observed(seen) => Some(&seen.instrument),
+            Self::Named(_) | Self::Role(_) => None,
         }
     }
 
     /// Returns the same metric restricted to the instrument's rows that have `fields`.
-    pub fn of_rows(&self, fields: &BTreeMap<String, String>) -> Self {
+    pub fn restricted_to(&self, fields: &BTreeMap<String, String>) -> Self {
         match self {
-            Self::Seen(seen) => Self::Seen(seen.of_rows(fields)),
+            Self::Observed(seen) => Self::Observed(seen.restricted_to(fields)),
             plain => plain.clone(),
         }
     }
@@ -247,19 +248,19 @@ impl Metric {
                 Some(one) if one.bandwidth_bytes_per_s.is_some() => "bytes/s",
                 _ => "ns",
             },
-            Self::Named(_) => self.known().map_or("", |known| known.unit),
-            Self::OfRole(key) if key.ends_with("_ns") => "ns",
-            Self::OfRole(_) => "",
-            Self::Seen(seen) => &seen.unit,
+            Self::Named(_) => self.sample_metric().map_or("", |known| known.unit),
+            Self::Role(key) if key.ends_with("_ns") => "ns",
+            Self::Role(_) => "",
+            Self::Observed(seen) => &seen.unit,
         }
     }
 
     /// Returns a label for the metric.
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         match self {
             Self::Named(name) => (*name).to_owned(),
-            Self::OfRole(key) => key.clone(),
-            Self::Seen(seen) => seen.words(),
+            Self::Role(key) => key.clone(),
+            Self::Observed(seen) => seen.label(),
         }
     }
 }

@@ -24,18 +24,18 @@ impl fmt::Display for Mistake {
 }
 
 /// Maximum number of mistakes reported.
-const MOST: usize = 100;
+const MAX_MISTAKES: usize = 100;
 /// Maximum number of characters of the parts of a mistake, which is printed on one line.
-const LONGEST_KEY: usize = 120;
-const LONGEST_WHAT: usize = 250;
-const LONGEST_REMEDY: usize = 500;
+const MAX_KEY_CHARS: usize = 120;
+const MAX_WHAT_CHARS: usize = 250;
+const MAX_REMEDY_CHARS: usize = 500;
 
-/// Returns `text` on one line of at most `most` characters. Control characters become spaces, because a file may
+/// Returns `text` on one line of at most `max_chars` characters. Control characters become spaces, because a file may
 /// contain anything.
-fn plain(text: &str, most: usize) -> String {
+fn one_line(text: &str, max_chars: usize) -> String {
     let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
-    let short: String = text.chars().map(plain).take(most).collect();
-    if text.chars().nth(most).is_some() { short + "..." } else { short }
+    let short: String = text.chars().map(plain).take(max_chars).collect();
+    if text.chars().nth(max_chars).is_some() { short + "..." } else { short }
 }
 
 /// The mistakes found so far. Reading continues after each, so that all are reported at once.
@@ -51,8 +51,8 @@ impl Mistakes {
         remedy: impl Into<String>,
     ) {
         let (what, remedy) = (what.into(), remedy.into());
-        let (key, what) = (plain(key, LONGEST_KEY), plain(&what, LONGEST_WHAT));
-        let remedy = plain(&remedy, LONGEST_REMEDY);
+        let (key, what) = (one_line(key, MAX_KEY_CHARS), one_line(&what, MAX_WHAT_CHARS));
+        let remedy = one_line(&remedy, MAX_REMEDY_CHARS);
         self.0.push(Mistake { line, key, what, remedy });
     }
 
@@ -62,19 +62,19 @@ impl Mistakes {
     }
 
     /// Whether there is a mistake in a table of `section`.
-    pub fn any_of(&self, section: &str) -> bool {
+    pub fn has_in(&self, section: &str) -> bool {
         self.0.iter().any(|mistake| mistake.key.starts_with(section))
     }
 
     /// Returns the mistakes sorted by line. Beyond the maximum, a last entry reports how many are left out.
-    pub fn sorted(mut self) -> Vec<Mistake> {
+    pub fn into_sorted(mut self) -> Vec<Mistake> {
         self.0.sort_by_key(|mistake| mistake.line);
-        let more = self.0.len().saturating_sub(MOST);
-        if let Some(last) = self.0.get_mut(MOST) {
-            last.what = format!("here and below are {more} more mistakes");
-            "mend those above first".clone_into(&mut last.remedy);
+        let more = self.0.len().saturating_sub(MAX_MISTAKES);
+        if let Some(last) = self.0.get_mut(MAX_MISTAKES) {
+            last.what = format!("{more} more mistakes here and below");
+            "correct the mistakes above first".clone_into(&mut last.remedy);
         }
-        self.0.truncate(MOST + 1);
+        self.0.truncate(MAX_MISTAKES + 1);
         self.0
     }
 }

@@ -2,18 +2,18 @@
 //! a test keeps that file up to date.
 
 use ipcperf_model::instrument::INSTRUMENTS;
-use ipcperf_model::message_options::{FirstTouch, Reuse, Touch};
+use ipcperf_model::message_options::{BufferReuse, FirstTouch, Touch};
 use ipcperf_model::workload::WORKLOADS;
 use ipcperf_model::{CustomKind, Mode, placement};
 use ipcperf_plan::{mechanism_names, option_names};
-use ipcperf_results::keys_of_roles;
+use ipcperf_results::role_keys;
 use serde_json::{Map, Value, json};
 
-use super::MOST_TABLES;
-use super::key::{Key, Need, Takes};
+use super::MAX_TABLES;
+use super::key::{Key, Requirement, ValueType};
 use super::metric::METRICS;
-use super::section::{Repeats, Section};
-use super::sections::{BESIDE, HYPOTHESIS, MATRIX, SECTIONS, TOP};
+use super::section::{Occurrence, Section};
+use super::sections::{HYPOTHESIS, MATRIX, ORIGINAL_TEST_KEYS, SECTIONS, TOP};
 use super::selection::FACTORS;
 use crate::hypothesis::{TESTS, Test};
 
@@ -25,24 +25,24 @@ pub fn schema() -> Value {
     let mut root = table(TOP.keys.iter());
     let sections = SECTIONS.into_iter().filter(|section| !section.name.is_empty());
     for section in sections {
-        root["properties"][section.name] = of_section(section);
+        root["properties"][section.name] = section_schema(section);
     }
     root["required"] = json!(["name", "title", "question", MATRIX.name]);
     root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
-    root["title"] = json!("A study of ipcperf");
+    root["title"] = json!("Study of ipcperf");
     root
 }
 
-fn of_section(section: &Section) -> Value {
+fn section_schema(section: &Section) -> Value {
     let mut one = match section.name {
         name if name == HYPOTHESIS.name => hypothesis(section),
         name if name == MATRIX.name => with_options(table(section.keys.iter())),
         _ => table(section.keys.iter()),
     };
     one["description"] = json!(section.about);
-    match section.repeats {
-        Repeats::Once => one,
-        Repeats::Often => json!({ "type": "array", "items": one, "maxItems": MOST_TABLES }),
+    match section.occurrence {
+        Occurrence::Once => one,
+        Occurrence::Many => json!({ "type": "array", "items": one, "maxItems": MAX_TABLES }),
     }
 }
 
@@ -50,22 +50,22 @@ fn of_section(section: &Section) -> Value {
 fn hypothesis(section: &Section) -> Value {
     let mut one = table(section.keys.iter().chain(TESTS.iter().flat_map(|test| test.keys)));
     one["required"] = json!(["id", "claim", "test"]);
-    one["properties"]["test"]["oneOf"] = TESTS.iter().map(|test| explained(test)).collect();
-    one["allOf"] = TESTS.iter().map(|test| of_test(section, test)).collect();
+    one["properties"]["test"]["oneOf"] = TESTS.iter().map(|test| test_name_schema(test)).collect();
+    one["allOf"] = TESTS.iter().map(|test| test_condition(section, test)).collect();
     one
 }
 
 /// Returns the schema of a test's name, with its description.
-fn explained(test: &Test) -> Value {
+fn test_name_schema(test: &Test) -> Value {
     let Test { name, about, formula, assumptions, source, .. } = test;
     json!({
         "const": name,
-        "description": format!("{about}. {formula} Supposes: {assumptions} Source: {source}."),
+        "description": format!("{about}. {formula} Assumptions: {assumptions} Source: {source}."),
     })
 }
 
 /// Returns the condition that restricts the keys of a hypothesis that names `test`.
-fn of_test(section: &Section, test: &Test) -> Value {
+fn test_condition(section: &Section, test: &Test) -> Value {
     let keys: Vec<&str> = section.keys.iter().chain(test.keys).map(|key| key.name).collect();
     json!({
         "if": { "properties": { "test": { "const": test.name } }, "required": ["test"] },
@@ -74,7 +74,7 @@ fn of_test(section: &Section, test: &Test) -> Value {
 }
 
 fn required<'k>(keys: impl Iterator<Item = &'k Key>) -> Vec<&'k str> {
-    keys.filter(|key| key.need == Need::Required).map(|key| key.name).collect()
+    keys.filter(|key| key.requirement == Requirement::Required).map(|key| key.name).collect()
 }
 
 /// Returns the schema of a table with `keys`. If two have the same name, the first is used.
@@ -107,13 +107,13 @@ fn with_options(mut table: Value) -> Value {
 }
 
 fn property(key: &Key) -> Value {
-    let mut property = match key.takes {
-        Takes::Levels => levels(&level(key.name)),
-        other => takes(other),
+    let mut property = match key.value_type {
+        ValueType::Levels => levels(&level(key.name)),
+        other => value_schema(other),
     };
     property["description"] = json!(key.about);
-    if let Need::Optional(usual) = key.need {
-        property["description"] = json!(format!("{} [left out: {usual}]", key.about));
+    if let Requirement::Optional(usual) = key.requirement {
+        property["description"] = json!(format!("{} [default: {usual}]", key.about));
     }
     property
 }
@@ -129,9 +129,9 @@ fn level(factor: &str) -> Value {
         "mechanism" => mechanism_names().chain(["all"]).collect(),
         "workload" => WORKLOADS.iter().map(|known| known.name).collect(),
         "mode" => Mode::ALL.into_iter().map(Mode::name).collect(),
-        "placement" => placement::WORDS.iter().map(|(word, _)| *word).collect(),
+        "placement" => placement::NAMES.iter().map(|(word, _)| *word).collect(),
         "touch" => Touch::ALL.into_iter().map(Touch::name).collect(),
-        "buffers" => Reuse::ALL.into_iter().map(Reuse::name).collect(),
+        "buffers" => BufferReuse::ALL.into_iter().map(BufferReuse::name).collect(),
         "first_touch" => FirstTouch::ALL.into_iter().map(FirstTouch::name).collect(),
         "instrument" => INSTRUMENTS.iter().map(|known| known.name).chain(["none"]).collect(),
         "kernel_buffer" => return sizes_or(&["default", "match"]),
@@ -156,36 +156,37 @@ fn sizes_or(words: &[&str]) -> Value {
     json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, list] })
 }
 
-fn takes(takes: Takes) -> Value {
+fn value_schema(takes: ValueType) -> Value {
     match takes {
-        Takes::Text => json!({ "type": "string", "minLength": 1 }),
-        Takes::Name => json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]{1,100}$" }),
-        Takes::Levels => levels(&level("")),
-        Takes::Whole(least, most) => {
+        ValueType::Text => json!({ "type": "string", "minLength": 1 }),
+        ValueType::Name => json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]{1,100}$" }),
+        ValueType::Levels => levels(&level("")),
+        ValueType::Integer(least, most) => {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }
-        Takes::Number(least, f64::MAX) => json!({ "type": "number", "minimum": least }),
-        Takes::Number(least, most) => {
+        ValueType::Number(least, f64::MAX) => json!({ "type": "number", "minimum": least }),
+        ValueType::Number(least, most) => {
             json!({ "type": "number", "minimum": least, "maximum": most })
         }
-        Takes::OneOf(words) => json!({ "enum": words }),
-        Takes::Bytes => json!({
+        ValueType::Choice(words) => json!({ "enum": words }),
+        ValueType::Bytes => json!({
             "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string", "pattern": format!("^ *{SIZE} *$") }],
         }),
-        Takes::Cases => cases(),
-        Takes::Metric => metric(),
-        Takes::Metrics => levels(&metric()),
-        Takes::Words(words) => levels(&json!({ "enum": words })),
-        Takes::Fields => json!({
+        ValueType::Cases => cases(),
+        ValueType::Metric => metric(),
+        ValueType::Metrics => levels(&metric()),
+        ValueType::Choices(words) => levels(&json!({ "enum": words })),
+        ValueType::Fields => json!({
             "type": "object", "minProperties": 1,
             "additionalProperties": { "type": ["string", "number"] },
         }),
-        Takes::Table(keys) => table(keys.iter()),
-        Takes::Tables(keys) => json!({ "type": "array", "items": table(keys.iter()) }),
-        Takes::Judgement => {
-            let keys = BESIDE.iter().chain(TESTS.iter().flat_map(|test| test.keys));
-            let mut judgement =
-                table(keys.filter(|key| !matches!(key.takes, Takes::Cases | Takes::Judgement)));
+        ValueType::Table(keys) => table(keys.iter()),
+        ValueType::Tables(keys) => json!({ "type": "array", "items": table(keys.iter()) }),
+        ValueType::OriginalTest => {
+            let keys = ORIGINAL_TEST_KEYS.iter().chain(TESTS.iter().flat_map(|test| test.keys));
+            let mut judgement = table(keys.filter(|key| {
+                !matches!(key.value_type, ValueType::Cases | ValueType::OriginalTest)
+            }));
             judgement["required"] = json!([]);
             judgement
         }
@@ -204,7 +205,7 @@ fn metric() -> Value {
     let named =
         METRICS.iter().map(|known| json!({ "const": known.name, "description": known.about }));
     let mut all: Vec<Value> = named.collect();
-    all.push(json!({ "enum": keys_of_roles().collect::<Vec<_>>() }));
+    all.push(json!({ "enum": role_keys().collect::<Vec<_>>() }));
     let instruments: Vec<&str> = INSTRUMENTS.iter().map(|known| known.name).collect();
     // The conditions on rows are fields of the instrument, so any key is allowed.
     let seen = json!({

@@ -2,14 +2,14 @@
 
 use ipcperf_plan::Factor;
 
-use super::key::{Key, Need, Takes};
+use super::key::{Key, Requirement, ValueType};
 
 /// A table, or a list of tables, of the file.
 pub struct Section {
     /// Key of the section. Empty for the top of the file.
     pub name: &'static str,
     /// How often it may occur.
-    pub repeats: Repeats,
+    pub occurrence: Occurrence,
     /// Purpose, for documentation.
     pub about: &'static str,
     /// Keys that it may have.
@@ -18,46 +18,46 @@ pub struct Section {
 
 /// How often a section may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeats {
+pub enum Occurrence {
     /// At most once, as `[name]`.
     Once,
     /// Any number of times, as `[[name]]`.
-    Often,
+    Many,
 }
 
 impl Section {
     /// Returns the heading as written: `[name]` or `[[name]]`.
     pub fn heading(&self) -> String {
-        match self.repeats {
-            Repeats::Once => format!("[{}]", self.name),
-            Repeats::Often => format!("[[{}]]", self.name),
+        match self.occurrence {
+            Occurrence::Once => format!("[{}]", self.name),
+            Occurrence::Many => format!("[[{}]]", self.name),
         }
     }
 }
 
 pub(super) const fn required(
     name: &'static str,
-    takes: Takes,
+    takes: ValueType,
     example: &'static str,
     about: &'static str,
 ) -> Key {
-    Key { name, takes, need: Need::Required, about, example }
+    Key { name, value_type: takes, requirement: Requirement::Required, about, example }
 }
 
 pub(super) const fn optional(
     name: &'static str,
-    takes: Takes,
+    takes: ValueType,
     example: &'static str,
     usual: &'static str,
     about: &'static str,
 ) -> Key {
-    Key { name, takes, need: Need::Optional(usual), about, example }
+    Key { name, value_type: takes, requirement: Requirement::Optional(usual), about, example }
 }
 
 /// Returns a key for `factor`, with the factor's name and default.
-pub(super) const fn of_factor(
+pub(super) const fn factor_key(
     factor: Factor,
-    takes: Takes,
+    takes: ValueType,
     example: &'static str,
     about: &'static str,
 ) -> Key {

@@ -1,35 +1,35 @@
 //! The sections of a study file and their keys, except the keys of tests, which are in [`crate::hypothesis`].
 
-use super::key::{Key, Need, Takes};
-use super::section::{Repeats, Section, of_factor, optional, required};
-use crate::display_schema::{FIGURE, PICTURE, TABLE};
-use ipcperf_plan::{Factor, LONGEST_DEADLINE_S, LONGEST_MOST_S};
+use super::key::{Key, Requirement, ValueType};
+use super::section::{Occurrence, Section, factor_key, optional, required};
+use crate::display_schema::{FIGURE, INSTRUMENT_FIGURE, TABLE};
+use ipcperf_plan::{Factor, MAX_TIME_LIMIT_S, MAX_TIMEOUT_S};
 
 /// The top of the file.
 pub(crate) const TOP: Section = Section {
     name: "",
-    repeats: Repeats::Once,
-    about: "What the study is called and what it asks.",
+    occurrence: Occurrence::Once,
+    about: "Name and question of the study.",
     keys: &[
         required(
             "name",
-            Takes::Name,
+            ValueType::Name,
             "\"pipe-or-socket\"",
-            "names the study on the command line and in results",
+            "name on the command line and in results files",
         ),
-        required("title", Takes::Text, "\"Pipe or socket?\"", "heads the report"),
+        required("title", ValueType::Text, "\"Pipe or socket?\"", "title of the report"),
         required(
             "question",
-            Takes::Text,
+            ValueType::Text,
             "\"Is a pipe faster than a unix socket between two processes on one CPU?\"",
-            "what is asked, as a sentence",
+            "the question, as a sentence",
         ),
         optional(
             "source",
-            Takes::Text,
+            ValueType::Text,
             "\"Bell and Thomas 2020\"",
             "none",
-            "the document whose question it is",
+            "the paper that the study repeats",
         ),
     ],
 };
@@ -37,270 +37,320 @@ pub(crate) const TOP: Section = Section {
 /// The `[sampling]` section: repetitions, limits and seed.
 pub(crate) const SAMPLING: Section = Section {
     name: "sampling",
-    repeats: Repeats::Once,
-    about: "How often each case is measured.",
+    occurrence: Occurrence::Once,
+    about: "Number of repetitions of each case.",
     keys: &[
-        of_factor(
+        factor_key(
             Factor::Repetitions,
-            Takes::Whole(1, 100_000),
+            ValueType::Integer(1, 100_000),
             "20",
-            "kept repetitions of each case; one more comes first and is set aside",
+            "valid repetitions of each case; one more is made first and excluded",
         ),
         optional(
             "quick_repetitions",
-            Takes::Whole(1, 10),
+            ValueType::Integer(1, 10),
             "6",
-            "10, or repetitions where these are fewer",
-            "kept repetitions with --quick",
+            "10, or repetitions if that is fewer",
+            "valid repetitions with --quick",
         ),
-        of_factor(
+        factor_key(
             Factor::UntilCi,
-            Takes::Number(0.001, 99.0),
+            ValueType::Number(0.001, 99.0),
             "2",
-            "repeat until the 95 % interval of the median is known to this many per cent, either way",
+            "repeat until the 95 % interval of the median is within this percentage of it, in either \
+             direction",
         ),
-        of_factor(
-            Factor::MostRepetitions,
-            Takes::Whole(10, 100_000),
+        factor_key(
+            Factor::MaxRepetitions,
+            ValueType::Integer(10, 100_000),
             "200",
-            "with until_ci: give a case up after so many",
+            "with until_ci: maximum repetitions of a case",
         ),
-        of_factor(
-            Factor::MostSeconds,
-            Takes::Number(0.001, LONGEST_MOST_S),
+        factor_key(
+            Factor::MaxTime,
+            ValueType::Number(0.001, MAX_TIME_LIMIT_S),
             "120",
-            "with until_ci: repeat no longer, s",
+            "with until_ci: maximum time for repetitions, s",
         ),
-        of_factor(
+        factor_key(
             Factor::Attempts,
-            Takes::Whole(1, 1_000),
+            ValueType::Integer(1, 1_000),
             "3",
-            "runs for one repetition at most, until one is undisturbed",
+            "attempts per repetition: a disturbed run is retried",
         ),
-        of_factor(
-            Factor::Deadline,
-            Takes::Number(0.001, LONGEST_DEADLINE_S),
+        factor_key(
+            Factor::Timeout,
+            ValueType::Number(0.001, MAX_TIMEOUT_S),
             "10",
-            "the most a run may last, s",
+            "maximum duration of a run, s",
         ),
-        of_factor(Factor::Seed, Takes::Whole(0, u64::MAX), "1", "shuffles the cases of each block"),
+        factor_key(
+            Factor::Seed,
+            ValueType::Integer(0, u64::MAX),
+            "1",
+            "seed that shuffles the cases of \
+                                                                        each block",
+        ),
     ],
 };
 
 /// The `[[matrix]]` section: the cases to measure.
 pub(crate) const MATRIX: Section = Section {
     name: "matrix",
-    repeats: Repeats::Often,
-    about: "What is measured: every combination of the levels. Words are those of the flags of ipcperf run; an \
-            option is a table of its mechanism's name: pipe.capacity = [\"default\", \"1MiB\"].",
+    occurrence: Occurrence::Many,
+    about: "The cases to measure: every combination of the levels. Values are those of the flags of \
+            ipcperf run. An option is a table with the name of its mechanism: pipe.capacity = \
+            [\"default\", \"1MiB\"].",
     keys: MATRIX_KEYS,
 };
 
 const MATRIX_KEYS: &[Key] = &[
     optional(
         "name",
-        Takes::Name,
+        ValueType::Name,
         "\"streams\"",
         "its number",
-        "names it, so that hypotheses can mean its cases",
+        "name, by which hypotheses can select its cases",
     ),
     required(
         Factor::Mechanism.key(),
-        Takes::Levels,
+        ValueType::Levels,
         "[\"pipe\", \"unix-stream\"]",
-        "what carries the bytes",
+        "mechanism that carries the bytes",
     ),
     required(
         Factor::Buffer.key(),
-        Takes::Levels,
+        ValueType::Levels,
         "\"512..16MiB\"",
-        "bytes of one call, or of one message",
+        "bytes per call, or per message",
     ),
-    of_factor(Factor::Workload, Takes::Levels, "\"stream\"", "what the parties do"),
-    of_factor(Factor::Total, Takes::Levels, "\"16MiB\"", "payload one way in a run"),
+    factor_key(Factor::Workload, ValueType::Levels, "\"stream\"", "traffic pattern of the peers"),
+    factor_key(
+        Factor::Total,
+        ValueType::Levels,
+        "\"16MiB\"",
+        "payload bytes per run, in one direction",
+    ),
     optional(
         "messages",
-        Takes::Whole(1, 1 << 40),
+        ValueType::Integer(1, 1 << 40),
         "1000000",
         "none",
-        "messages, or round trips, in a run: instead of total",
+        "messages, or round trips, per run; instead of total",
     ),
-    of_factor(Factor::Mode, Takes::Levels, "\"2proc\"", "which parties there are"),
-    of_factor(Factor::Placement, Takes::Levels, "\"same\"", "on which CPUs"),
-    of_factor(
+    factor_key(
+        Factor::Mode,
+        ValueType::Levels,
+        "\"2proc\"",
+        "how the peers run: threads or processes",
+    ),
+    factor_key(Factor::Placement, ValueType::Levels, "\"same\"", "CPUs of the peers"),
+    factor_key(
         Factor::KernelBuffer,
-        Takes::Levels,
+        ValueType::Levels,
         "[\"default\", \"match\"]",
-        "what the kernel holds",
+        "size of the kernel buffer",
     ),
-    of_factor(Factor::Touch, Takes::Levels, "\"both\"", "who writes and reads every byte"),
-    of_factor(Factor::Payload, Takes::Levels, "\"random\"", "what messages hold"),
-    of_factor(
+    factor_key(
+        Factor::Touch,
+        ValueType::Levels,
+        "\"both\"",
+        "which peer accesses every payload byte",
+    ),
+    factor_key(Factor::Payload, ValueType::Levels, "\"random\"", "content of the messages"),
+    factor_key(
         Factor::Buffers,
-        Takes::Levels,
+        ValueType::Levels,
         "\"rotate\"",
-        "whether messages lie where the one before lay",
+        "whether messages reuse one buffer or rotate through several",
     ),
-    of_factor(
+    factor_key(
         Factor::FirstTouch,
-        Takes::Levels,
+        ValueType::Levels,
         "\"before-fork\"",
-        "when buffers are touched first",
+        "when buffers are first touched",
     ),
-    of_factor(Factor::Reply, Takes::Levels, "\"8\"", "what a request is answered with"),
-    of_factor(Factor::Instrument, Takes::Levels, "[\"rusage\", \"syscalls\"]", "what watches runs"),
-    of_factor(
+    factor_key(Factor::Reply, ValueType::Levels, "\"8\"", "reply to a request: its size, or echo"),
+    factor_key(Factor::Instrument, ValueType::Levels, "[\"rusage\", \"syscalls\"]", "instruments"),
+    factor_key(
         Factor::CounterEvents,
-        Takes::Levels,
+        ValueType::Levels,
         "[\"instructions\", \"cycles\"]",
-        "what counters count",
+        "events of the instrument counters",
     ),
-    of_factor(Factor::ProfileEvent, Takes::Levels, "\"cpu-clock\"", "by what the profile samples"),
+    factor_key(
+        Factor::ProfileEvent,
+        ValueType::Levels,
+        "\"cpu-clock\"",
+        "event of the instrument profile",
+    ),
     optional(
         "quick",
-        Takes::Table(OTHER_LENGTH),
+        ValueType::Table(LENGTH_OVERRIDES),
         "{ messages = 20000 }",
         "every second size",
-        "what --quick has instead",
+        "overrides with --quick",
     ),
     optional(
         "as_published",
-        Takes::Table(OTHER_LENGTH),
+        ValueType::Table(LENGTH_OVERRIDES),
         "{ messages = 1000000 }",
-        "as in full",
-        "what --as-published has instead: counts that take hours",
+        "as at full length",
+        "overrides with --as-published: message counts of the paper, which take hours",
     ),
 ];
 
 /// Keys that `--quick` and `--as-published` can override.
-const OTHER_LENGTH: &[Key] = &[
+const LENGTH_OVERRIDES: &[Key] = &[
     optional(
         Factor::Buffer.key(),
-        Takes::Levels,
+        ValueType::Levels,
         "\"512,64KiB,16MiB\"",
-        "every second",
-        "bytes of one call or message",
+        "every second level",
+        "bytes per call or message",
     ),
     optional(
         Factor::Total.key(),
-        Takes::Levels,
+        ValueType::Levels,
         "\"1MiB\"",
-        "as in full",
-        "payload one way in a run",
+        "as at full length",
+        "payload bytes per run, in one direction",
     ),
-    optional("messages", Takes::Whole(1, 1 << 40), "20000", "as in full", "messages in a run"),
+    optional(
+        "messages",
+        ValueType::Integer(1, 1 << 40),
+        "20000",
+        "as at full length",
+        "messages per run",
+    ),
     optional(
         Factor::Mechanism.key(),
-        Takes::Levels,
+        ValueType::Levels,
         "\"pipe\"",
-        "as in full",
-        "what carries the bytes",
+        "as at full length",
+        "mechanism that carries the bytes",
     ),
-    optional(Factor::Placement.key(), Takes::Levels, "\"same\"", "as in full", "on which CPUs"),
+    optional(
+        Factor::Placement.key(),
+        ValueType::Levels,
+        "\"same\"",
+        "as at full length",
+        "CPUs of the peers",
+    ),
 ];
 
 /// Factor along which a line of cases runs.
 pub(crate) const OVER: Key = optional(
     "over",
-    Takes::Name,
+    ValueType::Name,
     "\"buffer\"",
     "buffer",
-    "the factor along which a line of cases runs",
+    "factor along which a line of cases runs",
 );
 /// Significance level of the test.
-pub(crate) const LEVEL: Key =
-    optional("level", Takes::Number(0.000_1, 0.5), "0.05", "0.05", "the level of the test");
+pub(crate) const ALPHA: Key = optional(
+    "alpha",
+    ValueType::Number(0.000_1, 0.5),
+    "0.05",
+    "0.05",
+    "significance level of the test",
+);
 /// Correction of p-values for multiple comparisons.
 pub(crate) const CORRECTION: Key = optional(
     "correction",
-    Takes::OneOf(&["holm", "benjamini-hochberg", "none"]),
+    ValueType::Choice(&["holm", "benjamini-hochberg", "none"]),
     "\"holm\"",
     "holm",
-    "of p-values and intervals where the claim has several parts and one suffices to reject or, at a \
-             `need` below 1, to support",
+    "correction of p-values and intervals for several parts, if one part is enough to reject or, with \
+     `min_fraction` below 1, to support",
 );
 /// Minimum share of parts that must hold.
-pub(crate) const NEED: Key = optional(
-    "need",
-    Takes::Number(0.001, 1.0),
+pub(crate) const MIN_FRACTION: Key = optional(
+    "min_fraction",
+    ValueType::Number(0.001, 1.0),
     "0.75",
     "1",
-    "the share of its parts that must hold for the claim to be supported",
+    "fraction of its parts that must hold for the claim to be supported",
 );
 
 /// Metric that is compared.
 pub(crate) const METRIC: Key = optional(
     "metric",
-    Takes::Metric,
+    ValueType::Metric,
     "\"bandwidth\"",
-    "what the cases are about",
-    "what is compared",
+    "main metric of the workload",
+    "metric that is compared",
 );
 /// Cases to which a claim is restricted.
 pub(crate) const WHERE: Key = optional(
     "where",
-    Takes::Cases,
+    ValueType::Cases,
     "{ placement = \"same\" }",
     "all cases",
-    "the cases that are meant",
+    "selection of cases",
 );
 /// Number that the figure of the p-values has in the publication.
 pub(crate) const FIGURE_NUMBER: Key = optional(
     "figure",
-    Takes::Name,
+    ValueType::Name,
     "\"3b\"",
     "none",
-    "the number that the figure of its p-values by level has in the document",
+    "number of the paper's figure of its p-values by level",
 );
 /// Result of the publication.
 pub(crate) const PUBLISHED: Key = optional(
     "published",
-    Takes::Text,
+    ValueType::Text,
     "\"3.9 to 5.9\"",
     "none",
-    "what the document found, to be shown beside",
+    "result of the paper, as text",
 );
 
 /// The `[[hypothesis]]` section. Each test adds its own keys.
 pub(crate) const HYPOTHESIS: Section = Section {
     name: "hypothesis",
-    repeats: Repeats::Often,
-    about: "What is claimed before anything is measured, and the test that judges it.",
+    occurrence: Occurrence::Many,
+    about: "A claim that is made before the measurement, and the test that judges it.",
     keys: &[
-        required("id", Takes::Name, "\"H1\"", "names it"),
+        required("id", ValueType::Name, "\"H1\"", "name of the claim"),
         required(
             "claim",
-            Takes::Text,
+            ValueType::Text,
             "\"A pipe is faster than a unix socket.\"",
             "the claim, as a sentence",
         ),
-        required("test", Takes::Text, "\"faster-than\"", "the test that judges it"),
+        required("test", ValueType::Text, "\"faster-than\"", "the test that judges it"),
         METRIC,
         WHERE,
         OVER,
-        LEVEL,
+        ALPHA,
         CORRECTION,
-        NEED,
+        MIN_FRACTION,
         FIGURE_NUMBER,
         PUBLISHED,
         optional(
-            "beside",
-            Takes::Judgement,
+            "original_test",
+            ValueType::OriginalTest,
             "{ statistic = \"student\", correction = \"none\" }",
             "none",
-            "how the document judged it: a verdict of its own beside ours",
+            "test of the paper: gives a second verdict",
         ),
     ],
 };
 
 /// Default of a key of the publication's judgement: the value of the claim.
-const AS_ABOVE: Need = Need::Optional("as above");
+const AS_ABOVE: Requirement = Requirement::Optional("as in the claim");
 
 /// Keys with which the judgement of a publication may differ from ours, in addition to the keys of the test.
-pub const BESIDE: &[Key] = &[
-    Key { need: AS_ABOVE, ..LEVEL },
-    Key { need: AS_ABOVE, about: "of p-values", example: "\"none\"", ..CORRECTION },
-    Key { need: AS_ABOVE, about: "the share of parts that must hold", ..NEED },
+pub const ORIGINAL_TEST_KEYS: &[Key] = &[
+    Key { requirement: AS_ABOVE, ..ALPHA },
+    Key {
+        requirement: AS_ABOVE,
+        about: "correction of p-values",
+        example: "\"none\"",
+        ..CORRECTION
+    },
+    Key { requirement: AS_ABOVE, about: "fraction of the parts that must hold", ..MIN_FRACTION },
 ];
 
 /// Statistics for comparing two samples.
@@ -309,4 +359,4 @@ pub(crate) const STATISTICS: &[&str] =
 
 /// All sections, in the order of the documentation.
 pub(crate) const SECTIONS: [&Section; 7] =
-    [&TOP, &SAMPLING, &MATRIX, &TABLE, &FIGURE, &PICTURE, &HYPOTHESIS];
+    [&TOP, &SAMPLING, &MATRIX, &TABLE, &FIGURE, &INSTRUMENT_FIGURE, &HYPOTHESIS];

@@ -8,7 +8,7 @@ use ipcperf_model::size::parse_list as parse_sizes;
 use super::document::Entry;
 use super::mistake::Mistakes;
 use super::unknown_key::unknown_key;
-use ipcperf_plan::{Factor, custom_in, shortest_custom, takes_sizes};
+use ipcperf_plan::{Factor, custom_relative_to, has_sizes, normalized_custom};
 
 /// The factor whose level is the name of a case's matrix.
 const MATRIX: &str = "matrix";
@@ -34,23 +34,24 @@ pub const FACTORS: [&str; 13] = [
 ];
 
 /// The factors other than options whose levels are byte counts.
-const SIZES: [&str; 3] = [Factor::Buffer.key(), Factor::KernelBuffer.key(), Factor::Reply.key()];
+const SIZE_FACTORS: [&str; 3] =
+    [Factor::Buffer.key(), Factor::KernelBuffer.key(), Factor::Reply.key()];
 
 /// Whether the levels of `factor` are byte counts: sizes of messages and buffers, and options that set a size.
 pub fn is_size(factor: &str) -> bool {
     match factor.split_once('.') {
-        None => SIZES.contains(&factor),
-        Some((mechanism, option)) => takes_sizes(mechanism, option),
+        None => SIZE_FACTORS.contains(&factor),
+        Some((mechanism, option)) => has_sizes(mechanism, option),
     }
 }
 
 /// Maximum number of levels of a factor. More are taken for an error.
-pub(super) const MOST_LEVELS: usize = 4_096;
+pub(super) const MAX_LEVELS: usize = 4_096;
 
 /// A selection of cases by their levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    meant: BTreeMap<String, BTreeSet<String>>,
+    selected: BTreeMap<String, BTreeSet<String>>,
     /// Line of each factor.
     lines: BTreeMap<String, usize>,
 }
@@ -62,11 +63,11 @@ impl Selection {
     /// Reads a table of factors. Options are in nested tables named after their mechanisms.
     pub(super) fn read(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
         let Some(table) = entry.table() else {
-            let what = format!("it cannot be {}", entry.kind());
+            let what = format!("must not be {}", entry.kind());
             mistakes.add(
-                entry.place(),
+                entry.location(),
                 what,
-                "name cases by their factors: { mechanism = \"pipe\" }",
+                "select cases by their factors: { mechanism = \"pipe\" }",
             );
             return None;
         };
@@ -83,8 +84,8 @@ impl Selection {
             }
         }
         if table.entries("").next().is_none() {
-            let remedy = "name a factor, or leave it out where all cases are meant";
-            mistakes.add(entry.place(), "it names no cases", remedy);
+            let remedy = "name a factor, or leave it out to select all cases";
+            mistakes.add(entry.location(), "it selects no cases", remedy);
         }
         Some(selected)
     }
@@ -92,15 +93,16 @@ impl Selection {
     fn add(&mut self, factor: String, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) {
         if let Some(levels) = levels(&factor, entry, mistakes) {
             self.lines.insert(factor.clone(), entry.line);
-            self.meant.insert(factor, levels);
+            self.selected.insert(factor, levels);
         }
     }
 
     /// Returns the selection with absolute paths of custom mechanisms. Relative paths start from `folder`.
-    pub fn found_in(&self, folder: &Path) -> Self {
+    pub fn with_absolute_paths(&self, folder: &Path) -> Self {
         let mut found = self.clone();
-        if let Some(levels) = found.meant.get_mut(MECHANISM) {
-            let whole = |level: &String| custom_in(level, folder).unwrap_or_else(|| level.clone());
+        if let Some(levels) = found.selected.get_mut(MECHANISM) {
+            let whole =
+                |level: &String| custom_relative_to(level, folder).unwrap_or_else(|| level.clone());
             *levels = levels.iter().map(whole).collect();
         }
         found
@@ -113,8 +115,8 @@ impl Selection {
 
     /// Whether the selection contains a case with `levels` in `matrices`. If the case does not have a selected factor,
     /// only the level `default` matches.
-    pub fn holds(&self, levels: &Levels, matrices: &[String]) -> bool {
-        self.meant.iter().all(|(factor, meant)| match levels.get(factor) {
+    pub fn contains(&self, levels: &Levels, matrices: &[String]) -> bool {
+        self.selected.iter().all(|(factor, meant)| match levels.get(factor) {
             _ if factor == MATRIX => matrices.iter().any(|matrix| meant.contains(matrix)),
             Some(level) => meant.contains(level),
             None => meant.contains("default"),
@@ -123,38 +125,38 @@ impl Selection {
 
     /// Whether the selection would contain a case with `levels` if it had been measured. A refused case belongs to no
     /// matrix and has no instrument, so these factors are ignored.
-    pub fn would_hold(&self, levels: &Levels) -> bool {
-        let is_of_runs = |factor: &str| [MATRIX, "instrument", "events"].contains(&factor);
-        self.meant.iter().filter(|(factor, _)| !is_of_runs(factor)).all(|(factor, meant)| {
+    pub fn would_contain(&self, levels: &Levels) -> bool {
+        let is_of_runs = |factor: &str| [MATRIX, "instrument", "counter_events"].contains(&factor);
+        self.selected.iter().filter(|(factor, _)| !is_of_runs(factor)).all(|(factor, meant)| {
             meant.contains(levels.get(factor).map_or("default", |level| level))
         })
     }
 
     /// Returns the selected levels of `factor`, if the selection mentions it.
-    pub fn of(&self, factor: &str) -> Option<&BTreeSet<String>> {
-        self.meant.get(factor)
+    pub fn levels_of(&self, factor: &str) -> Option<&BTreeSet<String>> {
+        self.selected.get(factor)
     }
 
     /// Whether the selection mentions `factor`.
-    pub fn has(&self, factor: &str) -> bool {
-        self.meant.contains_key(factor)
+    pub fn has_factor(&self, factor: &str) -> bool {
+        self.selected.contains_key(factor)
     }
 
     /// Whether the selection names `level` of `factor`.
-    pub fn names(&self, factor: &str, level: &str) -> bool {
-        self.meant.get(factor).is_some_and(|meant| meant.contains(level))
+    pub fn has_level(&self, factor: &str, level: &str) -> bool {
+        self.selected.get(factor).is_some_and(|meant| meant.contains(level))
     }
 
     /// Whether the selection can contain cases with `level` of `factor`.
     pub fn allows(&self, factor: &str, level: &str) -> bool {
-        !self.has(factor) || self.names(factor, level)
+        !self.has_factor(factor) || self.has_level(factor, level)
     }
 
     /// Returns the intersection of both selections.
-    pub fn and(&self, other: &Self) -> Self {
+    pub fn intersection(&self, other: &Self) -> Self {
         let mut both = self.clone();
-        for (factor, levels) in &other.meant {
-            let entry = both.meant.entry(factor.clone()).or_insert_with(|| levels.clone());
+        for (factor, levels) in &other.selected {
+            let entry = both.selected.entry(factor.clone()).or_insert_with(|| levels.clone());
             *entry = entry.intersection(levels).cloned().collect();
         }
         both
@@ -162,12 +164,12 @@ impl Selection {
 
     /// Returns each factor with its selected levels.
     pub fn factors(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
-        self.meant.iter().map(|(factor, levels)| (factor.as_str(), levels))
+        self.selected.iter().map(|(factor, levels)| (factor.as_str(), levels))
     }
 
     /// Describes the selection: `mechanism pipe, kernel_buffer match`.
-    pub fn words(&self) -> String {
-        let words = self.meant.iter().map(|(factor, levels)| {
+    pub fn description(&self) -> String {
+        let words = self.selected.iter().map(|(factor, levels)| {
             let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
             if factor == "mechanism" {
                 levels.join("|")
@@ -187,16 +189,16 @@ fn levels(
 ) -> Option<BTreeSet<String>> {
     let words: Option<Vec<String>> = entry.items().iter().map(Entry::text).collect();
     let Some(words) = words.filter(|words| !words.is_empty()) else {
-        let what = format!("it cannot be {}", entry.kind());
-        mistakes.add(entry.place(), what, "give it a level, or a list of levels");
+        let what = format!("must not be {}", entry.kind());
+        mistakes.add(entry.location(), what, "use a level, or a list of levels");
         return None;
     };
     let words = words.iter().flat_map(|words| words.split(','));
     let levels: Vec<String> =
-        words.flat_map(|word| canonical(factor, word)).take(MOST_LEVELS + 1).collect();
-    if levels.len() > MOST_LEVELS {
-        let what = format!("it has more than {MOST_LEVELS} levels");
-        mistakes.add(entry.place(), what, "give it fewer");
+        words.flat_map(|word| canonical(factor, word)).take(MAX_LEVELS + 1).collect();
+    if levels.len() > MAX_LEVELS {
+        let what = format!("it has more than {MAX_LEVELS} levels");
+        mistakes.add(entry.location(), what, "remove levels");
         return None;
     }
     Some(levels.into_iter().collect())
@@ -207,10 +209,10 @@ fn levels(
 pub(crate) fn canonical(factor: &str, word: &str) -> Vec<String> {
     let word = word.trim();
     if factor == MECHANISM {
-        return vec![shortest_custom(word).unwrap_or_else(|| word.to_owned())];
+        return vec![normalized_custom(word).unwrap_or_else(|| word.to_owned())];
     }
     // Any option may take sizes: only a custom mechanism itself knows those of its own.
-    let may_be_size = SIZES.contains(&factor) || factor.contains('.');
+    let may_be_size = SIZE_FACTORS.contains(&factor) || factor.contains('.');
     match parse_sizes(word) {
         Ok(sizes) if may_be_size => sizes.iter().map(u64::to_string).collect(),
         _ => vec![word.to_owned()],

@@ -11,5 +11,5 @@ pub(super) fn unknown_key<'k>(
     known: impl Iterator<Item = &'k str> + Clone,
     mistakes: &mut Mistakes,
 ) {
-    mistakes.add(entry.place(), "there is no such key", suggestion(entry.name, known));
+    mistakes.add(entry.location(), "unknown key", suggestion(entry.name, known));
 }

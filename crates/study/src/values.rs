@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use ipcperf_model::size::parse as parse_size;
 use ipcperf_model::suggestion::nearest;
 
-use super::MOST_TABLES;
+use super::MAX_TABLES;
 use super::document::{Entry, Table};
-use super::key::{Key, Need, Takes};
+use super::key::{Key, Requirement, ValueType};
 use super::metric::Metric;
 use super::mistake::Mistakes;
 use super::selection::Selection;
@@ -19,14 +19,14 @@ pub(crate) enum Value {
     Text(String),
     /// Levels as written; a range is one string.
     Levels(Vec<String>),
-    Whole(u64),
+    Integer(u64),
     Number(f64),
-    Word(&'static str),
+    Choice(&'static str),
     Bytes(u64),
     Cases(Selection),
     Metric(Metric),
     Metrics(Vec<Metric>),
-    Words(Vec<&'static str>),
+    Choices(Vec<&'static str>),
     Fields(BTreeMap<String, String>),
     Table(Values),
     Tables(Vec<Values>),
@@ -39,11 +39,11 @@ pub struct Values {
     pub line: usize,
     /// Path of keys that leads to the table.
     pub path: String,
-    given: BTreeMap<&'static str, Given>,
+    entries: BTreeMap<&'static str, GivenValue>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Given {
+struct GivenValue {
     line: usize,
     value: Value,
 }
@@ -57,7 +57,7 @@ impl Values {
         mistakes: &mut Mistakes,
         others: impl FnMut(&Entry<'_, '_>, &mut Mistakes) -> bool,
     ) -> Self {
-        let values = Self::read_some((table, path), keys, mistakes, others);
+        let values = Self::read_partial((table, path), keys, mistakes, others);
         let is_there = |key: &Key| table.entries("").any(|entry| entry.name == key.name);
         let all = keys.iter().copied().flatten();
         let names = || keys.iter().copied().flatten().map(|key| key.name);
@@ -68,41 +68,47 @@ impl Values {
             near.any(|entry| nearest(entry.name, names()) == Some(key.name))
         };
         let missing = |key: &&Key| !is_there(key) && !is_meant(key);
-        for key in all.filter(|key| key.need == Need::Required).filter(missing) {
-            let place = values.place_of(key.name);
-            let remedy = format!("give it {}: {} = {}", key.takes.words(), key.name, key.example);
-            mistakes.add((place.0, &place.1), "it is missing", remedy);
+        for key in all.filter(|key| key.requirement == Requirement::Required).filter(missing) {
+            let place = values.location_of(key.name);
+            let remedy = format!(
+                "set it to {}: {} = {}",
+                key.value_type.description(),
+                key.name,
+                key.example
+            );
+            mistakes.add((place.0, &place.1), "the key is missing", remedy);
         }
         values
     }
 
     /// Reads a table as [`Self::read`] does, without requiring any key.
-    pub fn read_some(
+    pub fn read_partial(
         (table, path): (Table<'_, '_>, &str),
         keys: &[&'static [Key]],
         mistakes: &mut Mistakes,
         mut others: impl FnMut(&Entry<'_, '_>, &mut Mistakes) -> bool,
     ) -> Self {
-        let mut values = Self { line: table.line, path: path.to_owned(), given: BTreeMap::new() };
+        let mut values = Self { line: table.line, path: path.to_owned(), entries: BTreeMap::new() };
         let all = || keys.iter().copied().flatten();
         for entry in table.entries(path) {
-            let Some(key) = all().find(|key| key.name == entry.name && !is_judgement(&entry, key))
+            let Some(key) =
+                all().find(|key| key.name == entry.name && !is_original_test(&entry, key))
             else {
                 if !others(&entry, mistakes) {
                     unknown_key(&entry, all().map(|key| key.name), mistakes);
                 }
                 continue;
             };
-            if let Some(value) = read(key, &entry, mistakes) {
-                values.given.insert(key.name, Given { line: entry.line, value });
+            if let Some(value) = read_value(key, &entry, mistakes) {
+                values.entries.insert(key.name, GivenValue { line: entry.line, value });
             }
         }
         values
     }
 
     /// Returns the location of `key`, or of its table if the key is absent.
-    pub fn place_of(&self, key: &str) -> (usize, String) {
-        let line = self.given.get(key).map_or(self.line, |given| given.line);
+    pub fn location_of(&self, key: &str) -> (usize, String) {
+        let line = self.entries.get(key).map_or(self.line, |given| given.line);
         let path =
             if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
         (line, path)
@@ -110,12 +116,12 @@ impl Values {
 
     /// Returns the value of `key`, if it is present and valid.
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
-        self.given.get(key).map(|given| &given.value)
+        self.entries.get(key).map(|given| &given.value)
     }
 
     /// Whether `key` is present and valid.
     pub fn has(&self, key: &str) -> bool {
-        self.given.contains_key(key)
+        self.entries.contains_key(key)
     }
 
     /// Returns the text of `key`.
@@ -135,9 +141,9 @@ impl Values {
     }
 
     /// Returns the integer or size of `key`.
-    pub fn whole(&self, key: &str) -> Option<u64> {
+    pub fn integer(&self, key: &str) -> Option<u64> {
         match self.get(key)? {
-            Value::Whole(number) | Value::Bytes(number) => Some(*number),
+            Value::Integer(number) | Value::Bytes(number) => Some(*number),
             _ => None,
         }
     }
@@ -151,9 +157,9 @@ impl Values {
     }
 
     /// Returns the word of `key`.
-    pub fn word(&self, key: &str) -> Option<&'static str> {
+    pub fn choice(&self, key: &str) -> Option<&'static str> {
         match self.get(key)? {
-            Value::Word(word) => Some(word),
+            Value::Choice(word) => Some(word),
             _ => None,
         }
     }
@@ -168,7 +174,7 @@ impl Values {
 
     /// Returns the selections of cases of all keys.
     pub(crate) fn selections(&self) -> impl Iterator<Item = &Selection> {
-        self.given.values().filter_map(|given| match &given.value {
+        self.entries.values().filter_map(|given| match &given.value {
             Value::Cases(selection) => Some(selection),
             _ => None,
         })
@@ -191,9 +197,9 @@ impl Values {
     }
 
     /// Returns the words of `key`. Empty if absent.
-    pub fn words(&self, key: &str) -> &[&'static str] {
+    pub fn choices(&self, key: &str) -> &[&'static str] {
         match self.get(key) {
-            Some(Value::Words(words)) => words,
+            Some(Value::Choices(words)) => words,
             _ => &[],
         }
     }
@@ -223,108 +229,115 @@ impl Values {
     }
 
     /// Returns these values, overridden by those of `over`.
-    pub fn with(&self, over: &Self) -> Self {
+    pub fn with_overrides(&self, over: &Self) -> Self {
         let mut both = self.clone();
-        both.given.extend(over.given.clone());
+        both.entries.extend(over.entries.clone());
         both
     }
 }
 
 /// Whether `entry` is the table of the publication's judgement, which can only be read once the test is known.
-fn is_judgement(entry: &Entry<'_, '_>, key: &Key) -> bool {
-    matches!(key.takes, Takes::Judgement) && entry.table().is_some()
+fn is_original_test(entry: &Entry<'_, '_>, key: &Key) -> bool {
+    matches!(key.value_type, ValueType::OriginalTest) && entry.table().is_some()
 }
 
 /// Reads the value of `key`, or reports a mistake.
-fn read(key: &Key, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Value> {
-    let value = match key.takes {
-        Takes::Cases => return Selection::read(entry, mistakes).map(Value::Cases),
-        Takes::Metric => return Metric::read(entry, mistakes).map(Value::Metric),
-        Takes::Metrics => {
+fn read_value(key: &Key, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Value> {
+    let value = match key.value_type {
+        ValueType::Cases => return Selection::read(entry, mistakes).map(Value::Cases),
+        ValueType::Metric => return Metric::read(entry, mistakes).map(Value::Metric),
+        ValueType::Metrics => {
             let items = entry.items();
             let metrics: Option<Vec<Metric>> =
                 items.iter().map(|item| Metric::read(item, mistakes)).collect();
             return metrics.filter(|metrics| !metrics.is_empty()).map(Value::Metrics);
         }
-        Takes::Tables(keys) => {
+        ValueType::Tables(keys) => {
             let one = |item: &Entry<'_, '_>, mistakes: &mut Mistakes| {
                 let table = (item.table()?, item.path.as_str());
                 Some(Values::read(table, &[keys], mistakes, |_, _| false))
             };
             let items = entry.items();
-            if items.len() > MOST_TABLES {
-                let what = format!("there are {}; {MOST_TABLES} are the most", items.len());
-                mistakes.add(entry.place(), what, "write several tables");
+            if items.len() > MAX_TABLES {
+                let what = format!("there are {}; the maximum is {MAX_TABLES}", items.len());
+                mistakes.add(entry.location(), what, "split the table");
                 return None;
             }
             let tables: Option<Vec<Values>> =
                 items.iter().map(|item| one(item, mistakes)).collect();
             tables.map(Value::Tables)
         }
-        Takes::Table(keys) => {
+        ValueType::Table(keys) => {
             let table = entry.table().map(|table| (table, entry.path.as_str()));
             table.map(|table| Value::Table(Values::read(table, &[keys], mistakes, |_, _| false)))
         }
-        takes => plain(takes, entry),
+        takes => read_plain(takes, entry),
     };
     if value.is_none() {
         let what = match entry.text() {
-            Some(text) => format!("it cannot be `{text}`"),
-            None => format!("it cannot be {}", entry.kind()),
+            Some(text) => format!("invalid value `{text}`"),
+            None => format!("must not be {}", entry.kind()),
         };
-        let near = match (key.takes, entry.text()) {
-            (Takes::OneOf(words) | Takes::Words(words), Some(text)) => {
+        let near = match (key.value_type, entry.text()) {
+            (ValueType::Choice(words) | ValueType::Choices(words), Some(text)) => {
                 nearest(&text, words.iter().copied())
             }
             _ => None,
         };
         let remedy = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("give it {}: {} = {}", key.takes.words(), key.name, key.example),
+            None => {
+                format!(
+                    "set it to {}: {} = {}",
+                    key.value_type.description(),
+                    key.name,
+                    key.example
+                )
+            }
         };
-        mistakes.add(entry.place(), what, remedy);
+        mistakes.add(entry.location(), what, remedy);
     }
     value
 }
 
-fn plain(takes: Takes, entry: &Entry<'_, '_>) -> Option<Value> {
+fn read_plain(takes: ValueType, entry: &Entry<'_, '_>) -> Option<Value> {
     let is_text = entry.kind() == "text";
     match takes {
-        Takes::Text => {
+        ValueType::Text => {
             entry.text().filter(|text| is_text && !text.trim().is_empty()).map(Value::Text)
         }
-        Takes::Name => entry.text().filter(|text| is_text && is_name(text)).map(Value::Text),
-        Takes::Levels => levels(entry).map(Value::Levels),
-        Takes::Whole(least, most) => {
+        ValueType::Name => entry.text().filter(|text| is_text && is_name(text)).map(Value::Text),
+        ValueType::Levels => levels(entry).map(Value::Levels),
+        ValueType::Integer(least, most) => {
             let number = entry.text().filter(|_| !is_text)?.parse::<u64>().ok()?;
-            (least..=most).contains(&number).then_some(Value::Whole(number))
+            (least..=most).contains(&number).then_some(Value::Integer(number))
         }
-        Takes::Number(least, most) => {
+        ValueType::Number(least, most) => {
             entry.number().filter(|number| (least..=most).contains(number)).map(Value::Number)
         }
-        Takes::OneOf(words) => {
+        ValueType::Choice(words) => {
             let text = entry.text()?;
-            words.iter().find(|word| **word == text).map(|word| Value::Word(word))
+            words.iter().find(|word| **word == text).map(|word| Value::Choice(word))
         }
-        Takes::Bytes => entry.text().and_then(|text| parse_size(&text).ok()).map(Value::Bytes),
-        Takes::Words(words) => {
+        ValueType::Bytes => entry.text().and_then(|text| parse_size(&text).ok()).map(Value::Bytes),
+        ValueType::Choices(words) => {
             let given: Option<Vec<String>> = entry.items().iter().map(Entry::text).collect();
             let known = |one: &String| words.iter().find(|word| *word == one).copied();
             let known: Option<Vec<&'static str>> = given?.iter().map(known).collect();
-            known.filter(|words| !words.is_empty()).map(Value::Words)
+            known.filter(|words| !words.is_empty()).map(Value::Choices)
         }
-        Takes::Fields => {
+        ValueType::Fields => {
             let fields = entry.table()?.entries("");
             let fields: Option<BTreeMap<String, String>> =
                 fields.map(|field| Some((field.name.to_owned(), field.text()?))).collect();
             fields.filter(|fields| !fields.is_empty()).map(Value::Fields)
         }
-        Takes::Cases
-        | Takes::Metric
-        | Takes::Metrics
-        | Takes::Table(_)
-        | Takes::Tables(_)
-        | Takes::Judgement => None,
+        ValueType::Cases
+        | ValueType::Metric
+        | ValueType::Metrics
+        | ValueType::Table(_)
+        | ValueType::Tables(_)
+        | ValueType::OriginalTest => None,
     }
 }
 

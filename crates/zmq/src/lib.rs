@@ -3,7 +3,7 @@
 //! This is a separate crate because the existing wrappers of libzmq use a version of 2021 or need a newer compiler than
 //! this project's, and so that libzmq is recompiled only when it changes.
 
-mod calls;
+mod ffi;
 
 use std::ffi::{CStr, c_int, c_void};
 use std::io;
@@ -29,12 +29,12 @@ impl Pair {
     /// Returns libzmq's error: out of memory, descriptors or threads.
     pub fn new() -> io::Result<Self> {
         // SAFETY: takes no arguments.
-        let context = NonNull::new(unsafe { calls::zmq_ctx_new() }).ok_or_else(last_error)?;
+        let context = NonNull::new(unsafe { ffi::zmq_ctx_new() }).ok_or_else(last_error)?;
         // SAFETY: the context is alive.
-        let socket = NonNull::new(unsafe { calls::zmq_socket(context.as_ptr(), calls::PAIR) });
+        let socket = NonNull::new(unsafe { ffi::zmq_socket(context.as_ptr(), ffi::PAIR) });
         let Some(socket) = socket else {
             let error = last_error();
-            end(context);
+            terminate(context);
             return Err(error);
         };
         Ok(Self { context, socket })
@@ -46,8 +46,8 @@ impl Pair {
     /// # Errors
     /// Returns libzmq's error.
     pub fn set_high_water(&mut self, messages: u16) -> io::Result<()> {
-        self.set(calls::SNDHWM, messages.into())?;
-        self.set(calls::RCVHWM, messages.into())
+        self.set(ffi::SNDHWM, messages.into())?;
+        self.set(ffi::RCVHWM, messages.into())
     }
 
     /// Makes closing the socket discard unsent messages. By default closing waits for them, forever if the peer is
@@ -56,7 +56,7 @@ impl Pair {
     /// # Errors
     /// Returns libzmq's error.
     pub fn drop_unsent(&mut self) -> io::Result<()> {
-        self.set(calls::LINGER, 0)
+        self.set(ffi::LINGER, 0)
     }
 
     /// Listens for the peer at `address`.
@@ -65,7 +65,7 @@ impl Pair {
     /// Returns libzmq's error.
     pub fn bind(&mut self, address: &CStr) -> io::Result<()> {
         // SAFETY: the socket is alive, and the address is NUL-terminated.
-        outcome(unsafe { calls::zmq_bind(self.socket.as_ptr(), address.as_ptr()) }).map(drop)
+        check(unsafe { ffi::zmq_bind(self.socket.as_ptr(), address.as_ptr()) }).map(drop)
     }
 
     /// Waits for the peer on `listener`, which already listens, at `address`.
@@ -73,7 +73,7 @@ impl Pair {
     /// # Errors
     /// Returns libzmq's error.
     pub fn bind_to(&mut self, listener: OwnedFd, address: &CStr) -> io::Result<()> {
-        self.set(calls::USE_FD, listener.into_raw_fd())?;
+        self.set(ffi::USE_FD, listener.into_raw_fd())?;
         self.bind(address)
     }
 
@@ -83,7 +83,7 @@ impl Pair {
     /// Returns libzmq's error.
     pub fn connect(&mut self, address: &CStr) -> io::Result<()> {
         // SAFETY: the socket is alive, and the address is NUL-terminated.
-        outcome(unsafe { calls::zmq_connect(self.socket.as_ptr(), address.as_ptr()) }).map(drop)
+        check(unsafe { ffi::zmq_connect(self.socket.as_ptr(), address.as_ptr()) }).map(drop)
     }
 
     /// Sends a copy of `message`; waits while too many messages are queued.
@@ -94,7 +94,7 @@ impl Pair {
     pub fn send(&mut self, message: &[u8]) -> io::Result<()> {
         let (at, bytes) = (message.as_ptr().cast(), message.len());
         // SAFETY: the socket is alive; the message is read only during the call.
-        outcome(unsafe { calls::zmq_send(self.socket.as_ptr(), at, bytes, 0) }).map(drop)
+        check(unsafe { ffi::zmq_send(self.socket.as_ptr(), at, bytes, 0) }).map(drop)
     }
 
     /// Waits for a message, copies as much of it as fits to the front of `into`, and returns its full length.
@@ -105,43 +105,43 @@ impl Pair {
     pub fn recv(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let (at, bytes) = (into.as_mut_ptr().cast(), into.len());
         // SAFETY: the socket is alive; no more is written than fits into `into`.
-        outcome(unsafe { calls::zmq_recv(self.socket.as_ptr(), at, bytes, 0) })
+        check(unsafe { ffi::zmq_recv(self.socket.as_ptr(), at, bytes, 0) })
     }
 
     fn set(&mut self, option: c_int, value: c_int) -> io::Result<()> {
         let at = ptr::from_ref(&value).cast();
         let socket = self.socket.as_ptr();
         // SAFETY: the socket is alive; the options in `calls` are an `int`, which is read whole.
-        outcome(unsafe { calls::zmq_setsockopt(socket, option, at, size_of::<c_int>()) }).map(drop)
+        check(unsafe { ffi::zmq_setsockopt(socket, option, at, size_of::<c_int>()) }).map(drop)
     }
 }
 
 impl Drop for Pair {
     fn drop(&mut self) {
         // SAFETY: the socket is alive, and not used any more. The call cannot fail.
-        unsafe { calls::zmq_close(self.socket.as_ptr()) };
-        end(self.context);
+        unsafe { ffi::zmq_close(self.socket.as_ptr()) };
+        terminate(self.context);
     }
 }
 
 /// Terminates a context without sockets, and its threads.
-fn end(context: NonNull<c_void>) {
+fn terminate(context: NonNull<c_void>) {
     // SAFETY: the context is alive until the call succeeds; it fails only after a signal.
-    while unsafe { calls::zmq_ctx_term(context.as_ptr()) } != 0
+    while unsafe { ffi::zmq_ctx_term(context.as_ptr()) } != 0
         && last_error().kind() == io::ErrorKind::Interrupted
     {}
 }
 
 /// Converts the result of a call; -1 means that libzmq has set an error number.
 #[inline]
-fn outcome(returned: c_int) -> io::Result<usize> {
+fn check(returned: c_int) -> io::Result<usize> {
     usize::try_from(returned).map_err(|_| last_error())
 }
 
 #[cold]
 fn last_error() -> io::Error {
     // SAFETY: reads an error number of the calling thread.
-    io::Error::from_raw_os_error(unsafe { calls::zmq_errno() })
+    io::Error::from_raw_os_error(unsafe { ffi::zmq_errno() })
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
     import ipcperf
 
     results = ipcperf.run_study("bell-thomas-2020", quick=True)
-    results.kept.groupby(["mechanism", "buffer_bytes"])["bandwidth_bytes_per_s"].median()
+    results.valid.groupby(["mechanism", "buffer_bytes"])["bandwidth_bytes_per_s"].median()
     ipcperf.verdicts(results.path)
 
-Units stand at the end of names: ``_ns`` nanoseconds, ``_bytes`` bytes, ``_bytes_per_s`` bytes each second.
+Names end in their units: ``_ns`` nanoseconds, ``_bytes`` bytes, ``_bytes_per_s`` bytes per second.
 """
 
 from ipcperf.command import find_command

@@ -56,7 +56,7 @@ RUN: Columns = {
     "cpus": Kind.TEXT,
     "buffer_bytes": Kind.INTEGER,
     "kernel_buffer": Kind.TEXT,
-    "kernel_buffer_asked_bytes": Kind.INTEGER,
+    "kernel_buffer_requested_bytes": Kind.INTEGER,
     "touch": Kind.TEXT,
     "payload": Kind.TEXT,
     "buffers": Kind.TEXT,
@@ -67,7 +67,7 @@ RUN: Columns = {
 }
 
 SAMPLE: Columns = RUN | {
-    "set_aside": Kind.TEXT,
+    "excluded": Kind.TEXT,
     "cpu_pair_class": Kind.TEXT,
     "total_bytes": Kind.INTEGER,
     "kernel_buffer_granted_bytes": Kind.INTEGER,

@@ -21,23 +21,28 @@ StrPath = str | os.PathLike[str]
 
 VARIABLE = "IPCPERF"
 REMEDY = (
-    "build it with `cargo build --release` and put target/release on PATH, or name the program in the "
-    f"environment variable {VARIABLE} or the argument `command`"
+    "build it with `cargo build --release` and add target/release to PATH, or set the environment variable "
+    f"{VARIABLE} or the argument `command` to the path of the program"
 )
 # Signals that ask the command to end: it keeps its results and dies of the signal.
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)
 # Messages that are not errors: about the machine, and about what it lacks.
-OF_THE_MACHINE = ("ipcperf: warning: ", "unavailable: ", "cannot watch: ")
+OF_THE_MACHINE = (
+    "ipcperf: warning: ",
+    "unavailable: ",
+    "unavailable instrument: ",
+    "partly unavailable instrument: ",
+)
 OF_A_FAILURE = ("ipcperf: ", "failed: ")
 
 
 def find_command(command: StrPath | None = None) -> Path:
-    """Where ipcperf is: `command`, else what the environment variable IPCPERF names, else on PATH.
+    """Returns the path of ipcperf: `command`, else the environment variable IPCPERF, else from PATH.
 
-    Both may be a path, or a name that is looked for on PATH.
+    `command` and the variable may be a path, or a name that is searched for in PATH.
 
     Raises:
-        CommandNotFound: there is none; the message has the remedy.
+        CommandNotFound: ipcperf was not found; the message has a remedy.
     """
     if command is not None:
         return _usable(os.fspath(command), "the argument `command`")
@@ -46,13 +51,13 @@ def find_command(command: StrPath | None = None) -> Path:
     return _usable("ipcperf", "")
 
 
-def _usable(named: str, said_by: str) -> Path:
+def _usable(named: str, source: str) -> Path:
     if found := shutil.which(named):
         # Not resolved: a program may look at the name that it was called by.
         return Path(found).absolute()
-    if said_by:
-        raise CommandNotFound(f"{said_by} names {named!r}, which is no program that can be run: {REMEDY}")
-    raise CommandNotFound(f"there is no ipcperf on PATH: {REMEDY}")
+    if source:
+        raise CommandNotFound(f"{source} is {named!r}, which is not an executable program: {REMEDY}")
+    raise CommandNotFound(f"ipcperf is not in PATH: {REMEDY}")
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ class Finished:
             for line in self.stderr.splitlines()
             if line.startswith(OF_A_FAILURE) and line not in of_machine
         ]
-        return "\n".join(said) or self.stderr.strip() or f"ipcperf ended with exit code {self.exit_code}"
+        return "\n".join(said) or self.stderr.strip() or f"ipcperf exited with code {self.exit_code}"
 
 
 def invoke(command: Path, arguments: Sequence[str]) -> Finished:
@@ -98,7 +103,7 @@ def invoke(command: Path, arguments: Sequence[str]) -> Finished:
     The exit code is then 130, as for any signal that asks the command to end.
 
     Raises:
-        CommandNotFound: the system cannot start it.
+        CommandNotFound: the command cannot be started.
     """
     try:
         process = subprocess.Popen(
@@ -110,7 +115,7 @@ def invoke(command: Path, arguments: Sequence[str]) -> Finished:
             errors="replace",
         )
     except OSError as error:
-        raise CommandNotFound(f"{command} cannot be started ({error.strerror}): {REMEDY}") from error
+        raise CommandNotFound(f"cannot start {command}: {error.strerror}; {REMEDY}") from error
     with process:
         stdout, stderr = _heard(process)
     return Finished(tuple(arguments), _exit_code(process.returncode), stdout, stderr)

@@ -1,6 +1,6 @@
-"""What can go wrong: a type for each thing that a caller would do about it.
+"""Exceptions and warnings, one type for each way in which a caller may react.
 
-Exit codes are those of the command: ``ipcperf --help`` lists them.
+``ipcperf --help`` lists the exit codes of the command.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 
 class IpcperfError(Exception):
-    """Whatever this package raises itself."""
+    """Base class of the exceptions of this package."""
 
 
 class CommandNotFound(IpcperfError):
-    """There is no ipcperf to run. The message says what would help."""
+    """ipcperf was not found, or cannot be started. The message has a remedy."""
 
 
 class NotObserved(IpcperfError, LookupError):
-    """No run of the file was watched by that instrument. The message has the reason, where there is one."""
+    """The file has no observations of the instrument. The message has the reason, if it is known."""
 
 
 class BadResults(IpcperfError):
-    """A file is no results file, is from a later ipcperf, or has a bad line inside.
+    """A file is not a results file, has another schema, or contains a bad line.
 
     Attributes:
         path: the file.
-        line: the number of the line, from 1; None where the file as a whole is meant.
+        line: number of the line, from 1; None if the whole file is meant.
     """
 
     def __init__(self, path: Path, words: str, line: int | None = None) -> None:
-        """Says of `path`, and of its `line` where one is named, what is wrong with it."""
+        """Describes the error in `path`, or in its `line` if one is given."""
         place = f"{path}: " if line is None else f"{path}: line {line}: "
         super().__init__(place + words)
         self.path = path
@@ -42,15 +42,15 @@ class BadResults(IpcperfError):
 
 
 class CommandFailed(IpcperfError):
-    """The command ended otherwise than well; its own words are the message.
+    """The command failed; the message is its error message.
 
-    Raised itself only for exit codes that have no type of their own, such as those of a crash.
+    Raised itself only for exit codes without a subclass, such as those of a crash.
 
     Attributes:
-        exit_code: what the command exited with; negative for the signal that ended it.
-        arguments: what it was given.
-        stderr: everything that it said on standard error.
-        results: what was measured and kept before it ended so; None where nothing was.
+        exit_code: exit code of the command; negative for the signal that killed it.
+        arguments: arguments of the command.
+        stderr: everything that it wrote to standard error.
+        results: results that were stored before it failed; None if there are none.
     """
 
     code: ClassVar[int | None] = None
@@ -64,7 +64,7 @@ class CommandFailed(IpcperfError):
         stderr: str,
         results: Results | None = None,
     ) -> None:
-        """Keeps what the command said in `words`, and all around it."""
+        """Creates the exception with the message `words`."""
         super().__init__(words)
         self.exit_code = exit_code
         self.arguments = tuple(arguments)
@@ -73,33 +73,33 @@ class CommandFailed(IpcperfError):
 
 
 class BadUsage(CommandFailed):
-    """Exit code 2: arguments or a file are wrong, or every cell is refused. Nothing was run."""
+    """Exit code 2: invalid arguments or files, or every cell is refused. Nothing was run."""
 
     code = 2
 
 
 class NothingToRun(CommandFailed):
-    """Exit code 3: nothing of what was asked can run on this machine."""
+    """Exit code 3: none of the requested cases can run on this machine."""
 
     code = 3
 
 
 class SomeFailed(CommandFailed):
-    """Exit code 4: some runs failed. All others are in `results`, and its `failures` say what happened."""
+    """Exit code 4: some runs failed. `results` has the others, `results.failures` the reasons."""
 
     code = 4
 
 
 class NotWritten(CommandFailed):
-    """Exit code 5: results could not be written. `results` has what was, if that can be read."""
+    """Exit code 5: results could not be written. `results` has what was written, if it can be read."""
 
     code = 5
 
 
 class Interrupted(CommandFailed):
-    """The command was asked to end by a signal: Ctrl-C, or the kernel of a notebook was interrupted.
+    """A signal ended the command: Ctrl-C, or *Interrupt Kernel* in a notebook.
 
-    `results` has what was measured. The exit code is that which a shell shows for Ctrl-C, 130.
+    `results` has what was measured. The exit code is 130, as shown by a shell for Ctrl-C.
     """
 
     code = 130
@@ -111,8 +111,8 @@ CODES: dict[int, type[CommandFailed]] = {
 
 
 class TornResults(UserWarning):
-    """A results file does not end as it should: its command was killed, or is still running."""
+    """A results file is incomplete: its command was killed, or is still running."""
 
 
 class MachineWarning(UserWarning):
-    """Something about this machine that the command warned of, with its remedy."""
+    """A warning of the command about this machine, with its remedy."""

@@ -84,6 +84,6 @@ def _column(path: Path, records: Sequence[Record], name: str, known: Kind | None
     kind = known or inferred(values)
     for record, value in zip(records, values, strict=True):
         if value is not None and not kind.fits(value):
-            words = f"bad line: `{name}` is {value!r:.80}, where {kind.name.lower()} belongs"
+            words = f"bad line: `{name}` is {value!r:.80}; expected type: {kind.name.lower()}"
             raise BadResults(path, words, record.line)
     return pd.Series(values, dtype=kind.value)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from ipcperf.errors import BadResults
 
-SCHEMA = 1
+SCHEMA = 2
 
 Fields = dict[str, Any]
 
@@ -74,12 +74,15 @@ def _header(path: Path, raw: bytes) -> Fields:
     except BadResults:
         header = {}
     if header.get("kind") != "header":
-        raise BadResults(path, "no results file of ipcperf: the first line is no header")
+        raise BadResults(path, "not an ipcperf results file: the first line is not a header")
     version = header.get("schema")
     if type(version) is not int or version < 1 or not isinstance(header.get("plan"), dict):
-        raise BadResults(path, "bad header: no version, or no plan", 1)
+        raise BadResults(path, "bad header: no schema version, or no plan", 1)
     if version > SCHEMA:
-        words = f"written by a newer ipcperf: format {version}, this package reads up to {SCHEMA}; update it"
+        words = f"written by a newer ipcperf (schema {version}); this package reads {SCHEMA}: update it"
+        raise BadResults(path, words)
+    if version < SCHEMA:
+        words = f"written by an older ipcperf (schema {version}); this package reads {SCHEMA}: measure again"
         raise BadResults(path, words)
     return header
 
@@ -90,13 +93,13 @@ def _parsed(path: Path, raw: bytes, number: int) -> Fields:
     except (ValueError, RecursionError) as error:
         raise BadResults(path, f"bad line: {error}", number) from error
     if not isinstance(value, dict):
-        raise BadResults(path, "bad line: no object", number)
+        raise BadResults(path, "bad line: not an object", number)
     return value
 
 
 def _refuse(constant: str) -> NoReturn:
     """Refuses NaN and Infinity, which Python accepts but JSON does not have."""
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _add(lines: Lines, path: Path, record: Record) -> None:
@@ -116,10 +119,10 @@ def _add(lines: Lines, path: Path, record: Record) -> None:
 
 def _lacking(kind: object, fields: Fields) -> Iterator[str]:
     if not isinstance(kind, str) or kind not in _NEEDED:
-        yield f"of no kind that is known: {kind!r:.80}"
+        yield f"unknown kind {kind!r:.80}"
         return
     yield from (f"no `{key}`" for key in _NEEDED[kind] if fields.get(key) is None)
     if kind == "footer" and type(fields.get("complete")) is not bool:
         yield "`complete` is neither true nor false"
     if not isinstance(fields.get("options", {}), dict):
-        yield "`options` is no object"
+        yield "`options` is not an object"

@@ -26,24 +26,24 @@ def run_study(
     report: StrPath | None = None,
     command: StrPath | None = None,
 ) -> Results:
-    """Measures what a study needs, and reads what came of it; ``verdicts`` has what it comes to.
+    """Measures the cases of a study and reads the results; ``verdicts`` judges them.
 
     Args:
-        study: the name of a study that comes with ipcperf, or the path of one's own.
-        quick: every second level of long factors, at most ten repetitions, shorter counts.
-        only: the id of a hypothesis, or several: measures only what these need.
-        out: the results file. Left out, a new one beside those of the command, in its folder of data.
-        force: replace `out` where it exists.
-        report: also draw up a report there, one page of HTML.
+        study: name of a bundled study, or path of a study file.
+        quick: use every second level of long factors, at most ten repetitions and smaller counts.
+        only: one or more ids of hypotheses; measures only their cases.
+        out: results file; by default a new file in the default folder of the command.
+        force: replace `out` if it exists.
+        report: also write an HTML report to this path.
         command: the ipcperf to run; see ``find_command``.
 
     Raises:
-        CommandNotFound: there is no ipcperf.
-        BadUsage: the study is unknown or has mistakes, or `out` exists.
-        NothingToRun: nothing of it can run here.
-        SomeFailed: some runs failed; the rest is in the exception's `results`.
+        CommandNotFound: ipcperf was not found.
+        BadUsage: the study is unknown or invalid, or `out` exists.
+        NothingToRun: nothing of it can run on this machine.
+        SomeFailed: some runs failed; the exception's `results` has the others.
         NotWritten: the results, or the report, could not be written.
-        Interrupted: it was interrupted; what was measured is in the exception's `results`.
+        Interrupted: the command was interrupted; the exception's `results` has what was measured.
     """
     arguments = ["study", "run", os.fspath(study)]
     if quick:
@@ -65,7 +65,7 @@ def run(
     command: StrPath | None = None,
     **flags: object,
 ) -> Results:
-    """Measures every combination of what is named, as ``ipcperf run`` does, and reads what came of it.
+    """Measures every combination of the given values, as ``ipcperf run`` does, and reads the results.
 
         run(["pipe", "unix-stream"], buffer_sizes="512..1MiB", placement="split", repetitions=20)
         run("pipe", buffer_sizes=65536, set={"pipe.capacity": ["4KiB", "1MiB"]}, verify=True)
@@ -73,21 +73,21 @@ def run(
     Args:
         mechanisms: names, or ``all``.
         workload: names; ``stream`` or ``round-trip``, for example.
-        buffer_sizes: bytes of one call or message, as numbers or as words of the command (``512..16MiB``).
-        out: the results file. Left out, a new one beside those of the command, in its folder of data.
-        force: replace `out` where it exists.
+        buffer_sizes: bytes per call or message, as numbers or in the syntax of the command (``512..16MiB``).
+        out: results file; by default a new file in the default folder of the command.
+        force: replace `out` if it exists.
         command: the ipcperf to run; see ``find_command``.
-        flags: all other flags, named as they are there but with ``_`` for ``-``. True gives the flag alone,
-            None and False leave it out, several values get commas between, and a mapping gives the flag
-            once for each of its entries.
+        flags: other flags of ``ipcperf run``, with ``_`` for ``-``. True passes the flag without a value,
+            None and False omit it, several values are joined by commas, and a mapping passes the flag
+            once per entry.
 
     Raises:
-        CommandNotFound: there is no ipcperf.
-        BadUsage: a name or a flag is wrong, or every cell is refused, or `out` exists.
-        NothingToRun: none of the mechanisms can be used here.
-        SomeFailed: some runs failed; the rest is in the exception's `results`.
+        CommandNotFound: ipcperf was not found.
+        BadUsage: a name or a flag is invalid, every cell is refused, or `out` exists.
+        NothingToRun: none of the mechanisms is available on this machine.
+        SomeFailed: some runs failed; the exception's `results` has the others.
         NotWritten: the results could not be written.
-        Interrupted: it was interrupted; what was measured is in the exception's `results`.
+        Interrupted: the command was interrupted; the exception's `results` has what was measured.
     """
     named = {"mechanism": mechanisms, "workload": workload, "buffer": buffer_sizes, **flags}
     arguments = ["run", *(argument for name, value in named.items() for argument in _flag(name, value))]

@@ -35,21 +35,20 @@ _IDENTITY = [
 
 @dataclass(frozen=True)
 class Results:
-    """What a results file holds. Missing is null (``pandas.NA``, or NaN in columns of float64), never zero.
+    """Contents of a results file. A missing value is null (``pandas.NA``; NaN for float64), never zero.
 
     Attributes:
         path: the file.
-        header: what was asked of which machine: ``plan``, ``environment``, ``limits``, ``seed``, ``study``.
-        samples: a row for each run that went well, set aside or not. Columns are named as in the file, with
-            their units: ``_ns`` nanoseconds, ``_bytes`` bytes, ``_bytes_per_s`` bytes each second. Whole
-            numbers are Int64, means float64, names string, ``verify`` boolean. An option of a mechanism is a
-            column ``option_NAME``, null where the mechanism lacks it or it was not set. ``cpus`` and
-            ``instruments`` are text with commas between. ``samples.attrs["units"]`` has the unit of each
-            column that has one.
-        observations: for each instrument that watched, a row for each of its lines, of all runs.
-        failures: a row for each run that did not go well: ``what``, ``where``, ``errno``, ``remedy``,
-            ``transient`` (``ipcperf resume`` makes such a run again).
-        footer: how the command ended; None where it did not.
+        header: the request and the machine: ``plan``, ``environment``, ``limits``, ``seed``, ``study``.
+        samples: one row per successful run, valid or excluded. Columns have the names of the file, which end
+            in their units: ``_ns`` nanoseconds, ``_bytes`` bytes, ``_bytes_per_s`` bytes per second. Whole
+            numbers are Int64, means float64, names string, ``verify`` boolean. Each option of a mechanism is
+            a column ``option_NAME``, null if the mechanism does not have it or it was not set. ``cpus`` and
+            ``instruments`` are comma-separated text. ``samples.attrs["units"]`` has the units of columns.
+        observations: by instrument, a table with one row per observation, for all runs.
+        failures: one row per failed run: ``what``, ``where``, ``errno``, ``remedy``, ``transient``
+            (``ipcperf resume`` retries such a run).
+        footer: the last footer; None if there is none.
         is_complete: whether every run of the plan has its line.
     """
 
@@ -62,46 +61,47 @@ class Results:
     is_complete: bool
 
     @property
-    def kept(self) -> pd.DataFrame:
-        """The samples that count: all but those that were set aside."""
-        return self.samples[self.samples["set_aside"].isna()]
+    def valid(self) -> pd.DataFrame:
+        """The samples that count: all that are not excluded."""
+        return self.samples[self.samples["excluded"].isna()]
 
     @property
-    def set_aside(self) -> pd.DataFrame:
-        """The samples that do not count; ``set_aside`` says why, as in ``first`` or ``disturbed``."""
-        return self.samples[self.samples["set_aside"].notna()]
+    def excluded(self) -> pd.DataFrame:
+        """The samples that do not count; the column ``excluded`` has the reason, such as ``disturbed``."""
+        return self.samples[self.samples["excluded"].notna()]
 
     def observed(self, instrument: str) -> pd.DataFrame:
-        """What `instrument` saw of the runs that count: its rows, each beside the case it is of.
+        """Returns the observations of `instrument` in valid runs, each with the columns of its case.
 
         Raises:
-            NotObserved: that instrument saw nothing here; with the reason, where the file has one.
+            NotObserved: the file has no observations of it; with the reason, if the file has one.
         """
         seen = self.observations.get(instrument)
         if seen is None:
-            raise NotObserved(f"{instrument} watched no run in {self.path}{self._why_unwatched(instrument)}")
+            reason = self._why_unobserved(instrument)
+            raise NotObserved(f"no observations of {instrument} in {self.path}{reason}")
         options = [name for name in self.samples.columns if name.startswith("option_")]
         # Both may have a column of the same name: runs have `mode`, and so may an instrument.
-        joined = self.kept[_IDENTITY + options].merge(seen, on="run_id", suffixes=("", "_seen"))
+        joined = self.valid[_IDENTITY + options].merge(seen, on="run_id", suffixes=("", "_seen"))
         joined.attrs["units"] = self.samples.attrs["units"] | seen.attrs["units"]
         return joined
 
-    def _why_unwatched(self, instrument: str) -> str:
-        unwatched = self.header["plan"].get("unwatched", [])
-        reasons = [one["reason"] for one in unwatched if one["instrument"] == instrument]
-        watching = ", ".join(sorted(self.observations)) or "none"
-        return f": {reasons[0]}" if reasons else f"; those that did: {watching}"
+    def _why_unobserved(self, instrument: str) -> str:
+        unavailable = self.header["plan"].get("unavailable_instruments", [])
+        reasons = [one["reason"] for one in unavailable if one["instrument"] == instrument]
+        observed = ", ".join(sorted(self.observations)) or "none"
+        return f": {reasons[0]}" if reasons else f"; instruments with observations: {observed}"
 
 
 def read(path: str | os.PathLike[str]) -> Results:
     """Reads the results file at `path`.
 
-    A torn last line, which is left out, and a missing footer are told as the warning `TornResults`:
-    the command was killed, or is still at work.
+    An incomplete last line, which is ignored, or a missing footer causes the warning `TornResults`:
+    the command was killed, or is still running.
 
     Raises:
         OSError: the file cannot be read.
-        BadResults: it is no results file, is from a later ipcperf, or has a bad line inside, which is named.
+        BadResults: it is not a results file, has another schema, or contains a bad line.
     """
     path = Path(path)
     lines = read_lines(path)
@@ -120,7 +120,7 @@ def read(path: str | os.PathLike[str]) -> Results:
 
 def _warn_of_the_end(path: Path, lines: Lines) -> None:
     if lines.is_torn:
-        warnings.warn(f"{path}: the last line is torn and was left out", TornResults, stacklevel=3)
+        warnings.warn(f"{path}: the last line is incomplete and was ignored", TornResults, stacklevel=3)
     if not lines.is_closed:
-        words = f"{path}: there is no footer: the command did not end; `ipcperf resume` goes on"
+        words = f"{path}: no footer: the command did not finish; `ipcperf resume` continues"
         warnings.warn(words, TornResults, stacklevel=3)

@@ -22,7 +22,7 @@ _UNIT = re.compile(rf"_({'|'.join(_ENDINGS)})(?:[_.](?:p\d+|least|max|mean))?$")
 
 
 def unit(column: str) -> str | None:
-    """The unit of a column, read off its name; None where it has none.
+    """Returns the unit of a column from its name; None if it has none.
 
     >>> unit("bandwidth_bytes_per_s"), unit("round_trip_ns_p99"), unit("messages")
     ('bytes/s', 'ns', None)
@@ -32,6 +32,6 @@ def unit(column: str) -> str | None:
 
 
 def units(columns: Iterable[str]) -> dict[str, str]:
-    """The unit of each of `columns` that has one."""
+    """Returns the units of those `columns` that have one."""
     found = {column: unit(column) for column in columns}
     return {column: name for column, name in found.items() if name is not None}

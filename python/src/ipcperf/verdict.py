@@ -37,22 +37,22 @@ _PARTS = {
 
 
 def verdicts(path: StrPath, *, study: StrPath | None = None, command: StrPath | None = None) -> pd.DataFrame:
-    """Judges the hypotheses of the study that the results file at `path` was measured for.
+    """Judges the hypotheses of the study for which the results file at `path` was measured.
 
-    A row for each hypothesis: ``id``, ``claim``, ``test``; ``verdict`` (supported, rejected, inconclusive,
-    or not testable here); ``repetitions_needed``, which would settle what is inconclusive, ``obstacle``, why
-    no number of them would (noise, effect-at-bound, dependent-blocks), and ``reason``, why it is not
-    testable; ``published``, what the document found, and ``as_published``, the verdict by the document's
-    own rule, where the study names one; ``evidence``, all it rests on, unrounded (see ``parts``).
+    Returns one row per hypothesis, with these columns: ``id``, ``claim``, ``test``; ``verdict`` (supported,
+    rejected, inconclusive, or not testable here); ``repetitions_needed`` to decide an inconclusive claim, or
+    ``obstacle``, why no number would (noise, effect-at-bound, dependent-blocks); ``reason`` why it is not
+    testable; ``published``, the result of the paper; ``as_published``, the verdict of the original test, if
+    the study has one; ``evidence``, all values that the verdict is based on, unrounded (see ``parts``).
 
     Args:
         path: a results file.
-        study: judge against this one; left out, the one in the file, as it was before the measurement.
+        study: study to judge by; by default the one in the file, as it was before the measurement.
         command: the ipcperf to run; see ``find_command``.
 
     Raises:
-        CommandNotFound: there is no ipcperf.
-        BadUsage: the file is no results file, or was not measured for a study.
+        CommandNotFound: ipcperf was not found.
+        BadUsage: the file is not a results file, or was not measured for a study.
     """
     arguments = ["study", "judge", "--json", os.fspath(path)]
     if study is not None:
@@ -65,11 +65,11 @@ def verdicts(path: StrPath, *, study: StrPath | None = None, command: StrPath | 
 
 
 def parts(judged: pd.DataFrame) -> pd.DataFrame:
-    """The comparisons that verdicts rest on: a row for each part of each hypothesis of `judged`.
+    """Returns the comparisons behind verdicts: one row per part of each hypothesis of `judged`.
 
-    Columns: ``id`` of the hypothesis; ``what`` is compared; ``verdict`` of this part alone; ``n``
+    Columns: ``id`` of the hypothesis; ``what`` is compared; ``verdict`` of this part; ``n``, the number of
     repetitions or pairs; ``medians`` in ``unit`` (ns, bytes/s, bytes, or none); ``p`` and ``p_corrected``
-    for the parts of the hypothesis; ``estimates``, each effect with its 95 % interval; ``note``.
+    (for the parts of the hypothesis); ``estimates``, each effect with its 95 % interval; ``note``.
     """
     rows = [
         part | {"id": name, "verdict": part["verdict"]["verdict"]}
@@ -80,12 +80,12 @@ def parts(judged: pd.DataFrame) -> pd.DataFrame:
 
 
 def _verdict(entry: dict[str, Any]) -> dict[str, Any]:
-    evidence, beside = entry["evidence"], entry.get("beside") or {}
+    evidence, original = entry["evidence"], entry.get("original_test") or {}
     return entry | {
         "repetitions_needed": evidence.get("repetitions"),
         "obstacle": evidence.get("obstacle"),
         "reason": evidence.get("reason"),
-        "as_published": beside.get("verdict"),
+        "as_published": original.get("verdict"),
     }
 
 

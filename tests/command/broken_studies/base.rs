@@ -8,7 +8,7 @@ source = "our own"
 
 [sampling]
 repetitions = 10
-deadline = 20
+timeout = 20
 seed = 7
 
 [[matrix]]
@@ -22,7 +22,7 @@ kernel_buffer = "default"
 total = "1MiB"
 touch = ["none", "both"]
 instrument = ["rusage", "counters"]
-events = ["instructions", "cycles"]
+counter_events = ["instructions", "cycles"]
 pipe.capacity = ["default", "1MiB"]
 quick = { buffer = "512,64KiB", total = "64KiB" }
 
@@ -45,11 +45,11 @@ first = { mechanism = "pipe", pipe.capacity = "default" }
 second = { mechanism = ["unix-stream", "tcp"] }
 of_second = "best"
 at = "levels"
-level = 0.01
+alpha = 0.01
 correction = "holm"
-need = 0.75
+min_fraction = 0.75
 published = "63 % faster"
-beside = { statistic = "student", correction = "none" }
+original_test = { statistic = "student", correction = "none" }
 
 [[hypothesis]]
 id = "H2"
@@ -93,7 +93,7 @@ sum = ["sendto", "recvfrom"]
 name = "mean"
 metric = { instrument = "syscalls", field = "total_ns", per = "count", unit = "ns" }
 
-[[picture]]
+[[instrument_figure]]
 number = "5"
 title = "Times of calls"
 instrument = "syscalls"

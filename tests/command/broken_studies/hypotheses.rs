@@ -105,22 +105,26 @@ pub(super) const HYPOTHESES: &[Broken] = &[
         ("at =", "hypothesis[1].at"),
         &["`level`", "`levels`"],
     ),
-    broken(("level = 0.01", "level = 5"), ("level = 5", "hypothesis[1].level"), &["`5`", "to 0.5"]),
+    broken(("alpha = 0.01", "alpha = 5"), ("alpha = 5", "hypothesis[1].alpha"), &["`5`", "to 0.5"]),
     broken(
         ("correction = \"holm\"", "correction = \"bonferroni\""),
         ("correction", "hypothesis[1].correction"),
         &["`bonferroni`", "holm"],
     ),
-    broken(("need = 0.75", "need = 75"), ("need", "hypothesis[1].need"), &["`75`", "to 1"]),
     broken(
-        ("beside = { statistic = \"student\"", "beside = { statistic = \"studnt\""),
-        ("beside", "hypothesis[1].beside.statistic"),
+        ("min_fraction = 0.75", "min_fraction = 75"),
+        ("min_fraction", "hypothesis[1].min_fraction"),
+        &["`75`", "to 1"],
+    ),
+    broken(
+        ("original_test = { statistic = \"student\"", "original_test = { statistic = \"studnt\""),
+        ("original_test", "hypothesis[1].original_test.statistic"),
         &["`studnt`", "`student`"],
     ),
     broken(
-        ("beside = { statistic", "beside = { share"),
-        ("beside", "hypothesis[1].beside.share"),
-        &["no such key"],
+        ("original_test = { statistic", "original_test = { share"),
+        ("original_test", "hypothesis[1].original_test.share"),
+        &["unknown key"],
     ),
     broken(
         ("from = \"4KiB\"", "from = \"4kib\""),
@@ -141,6 +145,6 @@ pub(super) const HYPOTHESES: &[Broken] = &[
     broken(
         ("id = \"H2\"", "id = \"H1\""),
         ("[[hypothesis]]\nid = \"H1\"\nclaim = \"A large", "hypothesis"),
-        &["`H1`", "name of its own"],
+        &["`H1`", "use unique names"],
     ),
 ];

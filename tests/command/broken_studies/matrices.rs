@@ -116,12 +116,12 @@ pub(super) const MATRICES: &[Broken] = &[
     ),
     broken(
         ("instrument = [\"rusage\", \"counters\"]", "instrument = \"rusage\""),
-        ("events", "matrix[1].events"),
+        ("counter_events", "matrix[1].counter_events"),
         &["counters"],
     ),
     broken(
-        ("events = [\"instructions\", \"cycles\"]", "events = [\"instrutions\"]"),
-        ("events", "matrix[1].events"),
+        ("counter_events = [\"instructions\", \"cycles\"]", "counter_events = [\"instrutions\"]"),
+        ("counter_events", "matrix[1].counter_events"),
         &["instrutions", "instructions"],
     ),
     broken(
@@ -144,7 +144,7 @@ pub(super) const MATRICES: &[Broken] = &[
         ("pipe.capacity", "matrix[1].pipe.capacity"),
         &["a table", "a value"],
     ),
-    broken(("quick = {", "quik = {"), ("quik", "matrix[1].quik"), &["no such key", "`quick`"]),
+    broken(("quick = {", "quik = {"), ("quik", "matrix[1].quik"), &["unknown key", "`quick`"]),
     broken(
         ("quick = { buffer = \"512,64KiB\"", "quick = { buffer = \"512,64kib\""),
         ("quick", "matrix[1].quick.buffer"),
@@ -163,7 +163,7 @@ pub(super) const MATRICES: &[Broken] = &[
     broken(
         ("name = \"answers\"", "name = \"streams\""),
         ("[[matrix]]\nname = \"streams\"\nmechanism = \"unix-dgram\"", "matrix"),
-        &["`streams`", "name of its own"],
+        &["`streams`", "use unique names"],
     ),
     broken(
         (
@@ -171,11 +171,11 @@ pub(super) const MATRICES: &[Broken] = &[
             "buffer = \"1..4096:4096\"\npayload = [\"constant\", \"random\", \"compressible:2\", \"compressible:3\", \"compressible:4\", \"compressible:5\"]",
         ),
         ("[[matrix]]\nname = \"streams\"", "matrix[1]"),
-        &["cells", "100000 are the most"],
+        &["cells", "the maximum is 100000"],
     ),
     broken(
         ("buffer = \"512..64KiB\"", "buffer = \"1..99999:99999\""),
         ("buffer", "matrix[1].buffer"),
-        &["99999 levels", "4096 are the most"],
+        &["99999 levels", "the maximum is 4096"],
     ),
 ];

@@ -1,46 +1,46 @@
 //! Studies with a mistake: each is reported with its line, its key and the correction.
 
 mod base;
-mod exhibits;
+mod displays;
 mod hypotheses;
 mod matrices;
-mod written;
+mod syntax;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::laboratory::Laboratory;
+use crate::sandbox::Sandbox;
 pub(crate) use base::{Broken, GOOD};
-use exhibits::EXHIBITS;
+use displays::EXHIBITS;
 use hypotheses::HYPOTHESES;
 use matrices::MATRICES;
-use written::{KEYS, WRITTEN_AMISS};
+use syntax::{KEYS, WRITTEN_AMISS};
 
 fn all() -> impl Iterator<Item = &'static Broken> {
     WRITTEN_AMISS.iter().chain(KEYS).chain(MATRICES).chain(HYPOTHESES).chain(EXHIBITS)
 }
 
-/// Writes `text` to a file in `laboratory`.
-fn file(laboratory: &Laboratory, text: impl AsRef<[u8]>) -> PathBuf {
-    let path = laboratory.path("broken.toml");
+/// Writes `text` to a file in `sandbox`.
+fn file(sandbox: &Sandbox, text: impl AsRef<[u8]>) -> PathBuf {
+    let path = sandbox.path("broken.toml");
     fs::write(&path, text).expect("a file");
     path
 }
 
 /// Returns the mistakes that `study check --json` reports for the file at `path`, and checks that the text output has
 /// one line for each.
-fn mistakes(laboratory: &Laboratory, path: &Path) -> Vec<Value> {
+fn mistakes(sandbox: &Sandbox, path: &Path) -> Vec<Value> {
     let path = path.display();
-    let json = laboratory.run(&format!("study check --json {path}")).expect(2);
+    let json = sandbox.run(&format!("study check --json {path}")).expect(2);
     assert_eq!(json.stderr, "", "{path}");
-    let told: Value = serde_json::from_str(&json.stdout).expect("JSON");
-    let told = told["mistakes"].as_array().expect("a list").clone();
-    let words = laboratory.run(&format!("study check {path}")).expect(2);
+    let printed: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    let printed = printed["mistakes"].as_array().expect("a list").clone();
+    let words = sandbox.run(&format!("study check {path}")).expect(2);
     assert_eq!(words.stdout, "");
-    assert_eq!(words.stderr.lines().count(), told.len(), "{}", words.stderr);
-    for (line, mistake) in words.stderr.lines().zip(&told) {
+    assert_eq!(words.stderr.lines().count(), printed.len(), "{}", words.stderr);
+    for (line, mistake) in words.stderr.lines().zip(&printed) {
         let place = format!(
             "ipcperf: {path}: line {}: {}: ",
             mistake["line"],
@@ -50,26 +50,26 @@ fn mistakes(laboratory: &Laboratory, path: &Path) -> Vec<Value> {
         assert!(line.ends_with(mistake["remedy"].as_str().unwrap()), "{line}");
         assert!(line.chars().count() < 900, "{line}");
     }
-    told
+    printed
 }
 
 #[test]
 fn the_good_study_has_no_mistakes() {
-    let laboratory = Laboratory::open();
-    let path = file(&laboratory, GOOD);
-    laboratory.run(&format!("study check {}", path.display())).expect(0);
+    let sandbox = Sandbox::open();
+    let path = file(&sandbox, GOOD);
+    sandbox.run(&format!("study check {}", path.display())).expect(0);
 }
 
 #[test]
 fn each_of_many_mistakes_is_told_with_its_line_key_and_remedy() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let mut wrong = Vec::new();
     for broken in all() {
-        let told = mistakes(&laboratory, &file(&laboratory, broken.text()));
-        let words = serde_json::to_string(&told).expect("text").replace("\\\"", "\"");
-        let is_right = told.len() == 1
-            && told[0]["line"] == broken.line()
-            && told[0]["key"] == broken.key
+        let printed = mistakes(&sandbox, &file(&sandbox, broken.text()));
+        let words = serde_json::to_string(&printed).expect("text").replace("\\\"", "\"");
+        let is_right = printed.len() == 1
+            && printed[0]["line"] == broken.line()
+            && printed[0]["key"] == broken.key
             && broken.words.iter().all(|word| words.contains(word));
         if !is_right {
             let (line, key, from, to) = (broken.line(), broken.key, broken.from, broken.to);
@@ -85,13 +85,13 @@ fn each_of_many_mistakes_is_told_with_its_line_key_and_remedy() {
 
 #[test]
 fn several_mistakes_are_told_at_once_by_line() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let text = GOOD.replace("titel", "title").replacen("repetitions = 10", "repetitions = 0", 1);
     let text = text.replacen("mode = \"2proc\"", "mode = \"2pro\"", 1);
     let text = text.replacen("test = \"ratio-within\"", "test = \"ratio\"", 1);
     let text = text.replacen("id = \"H3\"", "di = \"H3\"", 1);
-    let told = mistakes(&laboratory, &file(&laboratory, text));
-    let keys: Vec<&str> = told.iter().filter_map(|one| one["key"].as_str()).collect();
+    let printed = mistakes(&sandbox, &file(&sandbox, text));
+    let keys: Vec<&str> = printed.iter().filter_map(|one| one["key"].as_str()).collect();
     assert_eq!(
         keys,
         ["sampling.repetitions", "matrix[1].mode", "hypothesis[2].test", "hypothesis[3].di"]
@@ -100,61 +100,61 @@ fn several_mistakes_are_told_at_once_by_line() {
 
 #[test]
 fn every_command_that_takes_a_study_tells_the_same() {
-    let laboratory = Laboratory::open();
-    let path = file(&laboratory, GOOD.replacen("mode = \"2proc\"", "mode = \"2pro\"", 1));
+    let sandbox = Sandbox::open();
+    let path = file(&sandbox, GOOD.replacen("mode = \"2proc\"", "mode = \"2pro\"", 1));
     let path = path.display();
-    let wanted = laboratory.run(&format!("study check {path}")).expect(2).stderr;
+    let wanted = sandbox.run(&format!("study check {path}")).expect(2).stderr;
     for command in ["study show", "study plan", "study run", "plan"] {
-        let told = laboratory.run(&format!("{command} {path}")).expect(2);
-        assert_eq!(told.stderr, wanted, "{command}");
-        assert_eq!(told.stdout, "", "{command}");
+        let printed = sandbox.run(&format!("{command} {path}")).expect(2);
+        assert_eq!(printed.stderr, wanted, "{command}");
+        assert_eq!(printed.stdout, "", "{command}");
     }
 }
 
 /// Sections that may occur several times need double brackets.
 #[test]
 fn a_heading_in_the_wrong_brackets_is_told_with_the_right_ones() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     for (good, wrong) in [("[[matrix]]", "[matrix]"), ("[[hypothesis]]", "[hypothesis]")] {
         let end = GOOD.find(good).expect("the first") + good.len();
         let next = GOOD[end..].find("\n[[").map_or(GOOD.len(), |at| end + at + 1);
         let text = format!("{}{}", &GOOD[..end], &GOOD[end..next]).replacen(good, wrong, 1);
-        let told = mistakes(&laboratory, &file(&laboratory, text));
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert_eq!(told[0]["remedy"], format!("write {good}"));
+        let printed = mistakes(&sandbox, &file(&sandbox, text));
+        assert_eq!(printed.len(), 1, "{printed:?}");
+        assert_eq!(printed[0]["remedy"], format!("write {good}"));
     }
 }
 
 #[test]
 fn what_is_no_study_at_all_is_told_in_one_line() {
-    let laboratory = Laboratory::open();
-    let told = |bytes: &[u8]| {
-        let told = mistakes(&laboratory, &file(&laboratory, bytes));
-        assert_eq!(told.len(), 1, "{told:?}");
-        told[0].to_string()
+    let sandbox = Sandbox::open();
+    let printed = |bytes: &[u8]| {
+        let printed = mistakes(&sandbox, &file(&sandbox, bytes));
+        assert_eq!(printed.len(), 1, "{printed:?}");
+        printed[0].to_string()
     };
-    assert!(told(b"").contains("study new"));
-    assert!(told(b" \n\n").contains("empty"));
-    assert!(told(b"name = \"a\"\n\n\xff\xfe = 1\n").contains("UTF-8"));
-    assert!(told(b"name = \"a\"\n\n\xff\xfe = 1\n").contains("\"line\":3"));
-    assert!(told(include_bytes!("../files/three-mechanisms.jsonl")).contains("study judge"));
-    assert!(told(&vec![b'#'; 2 << 20]).contains("longer than a study"));
-    assert!(told(&vec![b'['; 1 << 19]).contains("TOML"));
+    assert!(printed(b"").contains("study new"));
+    assert!(printed(b" \n\n").contains("empty"));
+    assert!(printed(b"name = \"a\"\n\n\xff\xfe = 1\n").contains("UTF-8"));
+    assert!(printed(b"name = \"a\"\n\n\xff\xfe = 1\n").contains("\"line\":3"));
+    assert!(printed(include_bytes!("../files/three-mechanisms.jsonl")).contains("study judge"));
+    assert!(printed(&vec![b'#'; 2 << 20]).contains("the maximum size of a study"));
+    assert!(printed(&vec![b'['; 1 << 19]).contains("TOML"));
 }
 
 #[test]
 fn a_file_that_cannot_be_read_is_named() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     for (name, word) in [
         ("/", "directory"),
         ("/nowhere/study.toml", "No such file"),
         ("pipe-or-sokcet", "`pipe-or-socket`"),
-        ("/dev/zero", "longer than a study"),
-        ("/proc/self/exe", "longer than a study"),
+        ("/dev/zero", "the maximum size of a study"),
+        ("/proc/self/exe", "the maximum size of a study"),
     ] {
         for json in ["", " --json"] {
-            let told = laboratory.run(&format!("study check {name}{json}")).expect(2);
-            let words = format!("{}{}", told.stderr, told.stdout);
+            let printed = sandbox.run(&format!("study check {name}{json}")).expect(2);
+            let words = format!("{}{}", printed.stderr, printed.stdout);
             assert!(words.contains(word), "{name}: {words}");
         }
     }
@@ -163,12 +163,12 @@ fn a_file_that_cannot_be_read_is_named() {
 /// A study that would take long to process is refused at once.
 #[test]
 fn absurd_files_are_refused_soon() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let numbers = |count: u32| (1..=count).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     let many = numbers(60_000);
     let sizes = "1..4096:4096";
     for (from, to, words) in [
-        ("\"512..64KiB\"", format!("\"{many}\""), "60000 levels; 4096 are the most"),
+        ("\"512..64KiB\"", format!("\"{many}\""), "60000 levels; the maximum is 4096"),
         ("\"512..64KiB\"", format!("\"{}\"", [sizes; 20_000].join(",")), "81920000 levels"),
         ("\"512..64KiB\"", format!("\"1..9:{}\"", u64::MAX), "18446744073709551615 levels"),
         ("touch = [\"none\", \"both\"]", format!("reply = \"{many}\""), "60000 levels"),
@@ -186,7 +186,7 @@ fn absurd_files_are_refused_soon() {
         (
             "kernel_buffer = \"default\"",
             format!("kernel_buffer = \"{sizes}\""),
-            "cells; 100000 are",
+            "cells; the maximum is 100000",
         ),
         ("{ buffer = 64 }", format!("{{ buffer = \"{many}\" }}"), "more than 4096 levels"),
         (
@@ -195,7 +195,7 @@ fn absurd_files_are_refused_soon() {
             "4096 levels",
         ),
         ("{ buffer = 64 }", "{ buffer = \"100001..104096:4096\" }".to_owned(), "no matrix has"),
-        ("seed = 7", "[[matrix]]\n".repeat(50_000), "50002; 200 are the most"),
+        ("seed = 7", "[[matrix]]\n".repeat(50_000), "50002; the maximum is 200"),
         ("seed = 7", "[[hypothesis]]\n".repeat(50_000), ""),
         ("seed = 7", "x = 1\n".repeat(100_000), "duplicate key"),
         ("seed = 7", format!("seed = {}7", "[".repeat(100_000)), ""),
@@ -203,8 +203,8 @@ fn absurd_files_are_refused_soon() {
         ("\"unix-dgram\"", format!("\"{}\"", "unix-dgam".repeat(50_000)), "unknown mechanism"),
     ] {
         assert!(GOOD.contains(from), "{from}");
-        let told = mistakes(&laboratory, &file(&laboratory, GOOD.replacen(from, &to, 1)));
-        let all = serde_json::to_string(&told).expect("text");
+        let printed = mistakes(&sandbox, &file(&sandbox, GOOD.replacen(from, &to, 1)));
+        let all = serde_json::to_string(&printed).expect("text");
         assert!(all.contains(words), "{from}: {}", &all[..all.len().min(2_000)]);
     }
 }
@@ -212,7 +212,7 @@ fn absurd_files_are_refused_soon() {
 /// Two hundred matrices, each of a size that is allowed.
 #[test]
 fn the_cells_of_all_matrices_are_counted_together() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let one = |number: usize| {
         format!(
             "[[matrix]]\nname = \"m{number}\"\nmechanism = \"pipe\"\nbuffer = \"1..4096:4096\"\n"
@@ -220,22 +220,22 @@ fn the_cells_of_all_matrices_are_counted_together() {
     };
     let all: String = (0..200).map(one).collect();
     let text = format!("name = \"a\"\ntitle = \"b\"\nquestion = \"c\"\n{all}");
-    let told = mistakes(&laboratory, &file(&laboratory, text));
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0]["what"], "all have 819200 cells; 100000 are the most");
+    let printed = mistakes(&sandbox, &file(&sandbox, text));
+    assert_eq!(printed.len(), 1, "{printed:?}");
+    assert_eq!(printed[0]["what"], "all matrices have 819200 cells; the maximum is 100000");
 }
 
 /// Thousands of columns that each select thousands of levels.
 #[test]
 fn what_selects_over_and_over_is_refused_soon() {
-    let laboratory = Laboratory::open();
+    let sandbox = Sandbox::open();
     let columns =
         "[[table.column]]\nname = \"a\"\nwhere = { buffer = \"1..4096:4096\" }\n".repeat(5_000);
     let table =
         format!("{GOOD}\n[[table]]\nnumber = 99\ntitle = \"b\"\nrows = \"buffer\"\n{columns}");
-    let told = mistakes(&laboratory, &file(&laboratory, table));
-    let all = serde_json::to_string(&told).expect("text");
-    assert!(all.contains("there are 5000; 200 are the most"), "{all}");
+    let printed = mistakes(&sandbox, &file(&sandbox, table));
+    let all = serde_json::to_string(&printed).expect("text");
+    assert!(all.contains("there are 5000; the maximum is 200"), "{all}");
 }
 
 fn schema() -> jsonschema::Validator {

@@ -19,12 +19,12 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
 use crate::file::{Design, Fields, MECHANISMS, Run, normal, results, seen, size};
-use crate::laboratory::Laboratory;
+use crate::sandbox::Sandbox;
 use noise::{Case, NOISES, Noise};
 use nulls::{LEVELS, NULLS, Null, Wrong};
 
 /// Variable with the number of claims of each kind per condition.
-const SETS: &str = "IPCPERF_ERROR_RATES";
+const SETS_VARIABLE: &str = "IPCPERF_ERROR_RATES";
 /// Default number, small enough for a test of a few seconds.
 const FEW_SETS: usize = 32;
 /// Claims of each kind in one file: a study has at most 200 claims.
@@ -181,12 +181,12 @@ fn rates(conditions: &[Condition], sets: usize) -> Vec<Rate> {
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                let laboratory = Laboratory::open();
+                let sandbox = Sandbox::open();
                 loop {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(&condition) = conditions.get(place / files) else { return };
                     let text = file(condition, 0x5eed_1000_0000 + place as u64);
-                    let verdicts = crate::judged(&laboratory, &format!("{place}"), &text);
+                    let verdicts = crate::judged(&sandbox, &format!("{place}"), &text);
                     count(&mut counts.lock().expect("counts")[place / files], &verdicts);
                 }
             });
@@ -250,7 +250,7 @@ fn float(count: usize) -> f64 {
 #[test]
 fn rates_of_wrong_verdicts_are_within_their_bars() {
     let sets: Option<usize> =
-        std::env::var(SETS).ok().map(|sets| sets.parse().expect("a number of claims"));
+        std::env::var(SETS_VARIABLE).ok().map(|sets| sets.parse().expect("a number of claims"));
     let rates = match sets {
         Some(sets) => rates(&conditions(&NOISES, &LINES, &BLOCKS), sets),
         None => rates(&conditions(&NOISES[..1], &LINES[2..], &BLOCKS[2..]), FEW_SETS),

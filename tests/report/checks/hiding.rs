@@ -38,7 +38,7 @@ const MISPLACED: &str = "
 ";
 
 /// A box, and the panel in which its series is drawn.
-struct Ticked {
+struct SeriesBox {
     figure: String,
     series: String,
     panel: usize,
@@ -47,15 +47,15 @@ struct Ticked {
 /// Tests the first box of every figure.
 pub(super) fn hiding(page: &Page) -> Vec<String> {
     let boxes = page.ask(BOXES, &[]);
-    let boxes: Vec<Ticked> =
-        boxes.as_array().into_iter().flatten().filter_map(Ticked::read).collect();
+    let boxes: Vec<SeriesBox> =
+        boxes.as_array().into_iter().flatten().filter_map(SeriesBox::read).collect();
     if boxes.is_empty() {
         return vec!["no box for any series".into()];
     }
     boxes.iter().flat_map(|ticked| ticked.hide_and_show(page)).collect()
 }
 
-impl Ticked {
+impl SeriesBox {
     fn read(value: &Value) -> Option<Self> {
         Some(Self {
             figure: value["figure"].as_str()?.to_owned(),
@@ -70,7 +70,7 @@ impl Ticked {
         };
         self.click(page);
         let mut offenders = self.misplaced(page, "unticked", json!(false));
-        offenders.extend(self.still_told(page, &spot));
+        offenders.extend(self.still_shown(page, &spot));
         self.click(page);
         offenders.extend(self.misplaced(page, "ticked again", json!(true)));
         scroll_to(page, &spot);
@@ -92,11 +92,11 @@ impl Ticked {
     }
 
     /// Returns an offence if the pointer still finds a hidden point.
-    fn still_told(&self, page: &Page, spot: &Spot) -> Option<String> {
+    fn still_shown(&self, page: &Page, spot: &Spot) -> Option<String> {
         pointer::leave(page);
         scroll_to(page, spot);
         page.browser.point_at(spot.at);
-        let said = super::said(page);
+        let said = super::readout(page);
         let own = spot.accepted.first().filter(|_| spot.accepted.len() == 1)?;
         let is_told = said.is_some_and(|said| said.contains(own.as_str()));
         is_told.then(|| format!("{}: {own:?} is hidden, and told", spot.panel))

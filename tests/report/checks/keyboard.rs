@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{name_of, pointer, said};
+use super::{name_of, pointer, readout};
 use crate::browser::Key;
 use crate::page::Page;
 
@@ -34,7 +34,7 @@ const PLACE: &str = "
 
 /// Point that the keys have led to.
 #[derive(Clone, Debug, PartialEq)]
-struct Place {
+struct PointIndex {
     line: u64,
     index: u64,
     last: u64,
@@ -61,11 +61,11 @@ fn walk(page: &Page, panel: usize) -> Result<(), String> {
     let begun = along(page, panel, begun)?;
     across(page, panel, &begun)?;
     page.browser.press(Key::Escape, 1);
-    said(page).map_or(Ok(()), |said| Err(format!("after Escape still says {said:?}")))
+    readout(page).map_or(Ok(()), |said| Err(format!("after Escape still says {said:?}")))
 }
 
 /// Moves to the next point of the line and back, unless the line has a single point.
-fn along(page: &Page, panel: usize, begun: Place) -> Result<Place, String> {
+fn along(page: &Page, panel: usize, begun: PointIndex) -> Result<PointIndex, String> {
     if begun.last == 0 {
         return Ok(begun);
     }
@@ -83,7 +83,7 @@ fn along(page: &Page, panel: usize, begun: Place) -> Result<Place, String> {
 }
 
 /// Moves to another line, if there is one.
-fn across(page: &Page, panel: usize, begun: &Place) -> Result<(), String> {
+fn across(page: &Page, panel: usize, begun: &PointIndex) -> Result<(), String> {
     if page.ask(LINES, &[json!(panel)]).as_u64() < Some(2) {
         return Ok(());
     }
@@ -95,11 +95,11 @@ fn across(page: &Page, panel: usize, begun: &Place) -> Result<(), String> {
     Err(format!("neither Down nor Up leads from {begun:?} to another line"))
 }
 
-fn press(page: &Page, panel: usize, key: Key) -> Result<Place, String> {
+fn press(page: &Page, panel: usize, key: Key) -> Result<PointIndex, String> {
     page.browser.press(key, 1);
     let place = page.ask(PLACE, &[json!(panel)]);
     let place = serde_json::from_value::<Option<(u64, u64, u64)>>(place).ok().flatten();
     let (line, index, last) =
-        place.ok_or_else(|| format!("{key:?} shows no point of it, but {:?}", said(page)))?;
-    Ok(Place { line, index, last })
+        place.ok_or_else(|| format!("{key:?} shows no point of it, but {:?}", readout(page)))?;
+    Ok(PointIndex { line, index, last })
 }

@@ -14,46 +14,61 @@ use crate::page::Page;
 /// A rule and the function that finds its violations.
 pub(crate) struct Check {
     pub(crate) name: &'static str,
-    offenders: fn(&Page) -> Vec<String>,
+    find_violations: fn(&Page) -> Vec<String>,
 }
 
 /// Interaction with figures.
 pub(crate) const USE: &[Check] = &[
-    Check { name: "words", offenders: |page| page.find(include_str!("words.js"), &[]) },
-    Check { name: "hover", offenders: pointer::hover },
-    Check { name: "tab", offenders: keyboard::tab },
-    Check { name: "arrows", offenders: keyboard::arrows },
-    Check { name: "hiding", offenders: hiding::hiding },
+    Check { name: "words", find_violations: |page| page.find(include_str!("words.js"), &[]) },
+    Check { name: "hover", find_violations: pointer::hover },
+    Check { name: "tab", find_violations: keyboard::tab },
+    Check { name: "arrows", find_violations: keyboard::arrows },
+    Check { name: "hiding", find_violations: hiding::hiding },
 ];
 
 /// Appearance of the page, in every view.
 pub(crate) const LOOKS: &[Check] = &[
-    Check { name: "overflow", offenders: |page| page.find_in_views(include_str!("overflow.js")) },
-    Check { name: "inside", offenders: |page| page.find_in_views(include_str!("inside.js")) },
-    Check { name: "overlaps", offenders: |page| page.find_in_views(include_str!("overlaps.js")) },
-    Check { name: "legible", offenders: |page| page.find_in_views(include_str!("legible.js")) },
-    Check { name: "axes", offenders: |page| page.find_in_views(include_str!("axes.js")) },
-    Check { name: "clipped", offenders: |page| page.find_in_views(include_str!("clipped.js")) },
-    Check { name: "contrast", offenders: |page| page.find_in_views(include_str!("contrast.js")) },
+    Check {
+        name: "overflow",
+        find_violations: |page| page.find_in_views(include_str!("overflow.js")),
+    },
+    Check { name: "inside", find_violations: |page| page.find_in_views(include_str!("inside.js")) },
+    Check {
+        name: "overlaps",
+        find_violations: |page| page.find_in_views(include_str!("overlaps.js")),
+    },
+    Check {
+        name: "legible",
+        find_violations: |page| page.find_in_views(include_str!("legible.js")),
+    },
+    Check { name: "axes", find_violations: |page| page.find_in_views(include_str!("axes.js")) },
+    Check {
+        name: "clipped",
+        find_violations: |page| page.find_in_views(include_str!("clipped.js")),
+    },
+    Check {
+        name: "contrast",
+        find_violations: |page| page.find_in_views(include_str!("contrast.js")),
+    },
 ];
 
 /// Appearance in print.
 pub(crate) const PAPER: &[Check] = &[
-    Check { name: "printed", offenders: paper::printed },
-    Check { name: "pdf", offenders: paper::pdf },
+    Check { name: "printed", find_violations: paper::printed },
+    Check { name: "pdf", find_violations: paper::pdf },
 ];
 
 /// Structure of the page.
 pub(crate) const STRUCTURE: &[Check] = &[
-    Check { name: "outline", offenders: |page| page.find(include_str!("outline.js"), &[]) },
-    Check { name: "legends", offenders: |page| page.find(include_str!("legends.js"), &[]) },
-    Check { name: "ids", offenders: |page| page.find(include_str!("ids.js"), &[]) },
+    Check { name: "outline", find_violations: |page| page.find(include_str!("outline.js"), &[]) },
+    Check { name: "legends", find_violations: |page| page.find(include_str!("legends.js"), &[]) },
+    Check { name: "ids", find_violations: |page| page.find(include_str!("ids.js"), &[]) },
 ];
 
 /// Console messages and requests. These come last, because the other checks must not cause any either.
 pub(crate) const QUIET: &[Check] = &[
-    Check { name: "console", offenders: quiet::console },
-    Check { name: "requests", offenders: quiet::requests },
+    Check { name: "console", find_violations: quiet::console },
+    Check { name: "requests", find_violations: quiet::requests },
 ];
 
 /// All checks.
@@ -61,8 +76,11 @@ pub(crate) const ALL: &[&[Check]] = &[USE, LOOKS, PAPER, STRUCTURE, QUIET];
 
 impl Check {
     /// Returns the violations, each with the name of the rule.
-    pub(crate) fn told(&self, page: &Page) -> Vec<String> {
-        (self.offenders)(page).into_iter().map(|one| format!("{}: {one}", self.name)).collect()
+    pub(crate) fn violations(&self, page: &Page) -> Vec<String> {
+        (self.find_violations)(page)
+            .into_iter()
+            .map(|one| format!("{}: {one}", self.name))
+            .collect()
     }
 }
 
@@ -88,14 +106,14 @@ impl Spot {
         })
     }
 
-    /// Whether `said` contains the text of a point at this position.
-    fn is_told_by(&self, said: Option<&str>) -> bool {
+    /// Whether `readout` contains the text of a point at this position.
+    fn is_shown_by(&self, said: Option<&str>) -> bool {
         said.is_some_and(|said| self.accepted.iter().any(|words| said.contains(words.as_str())))
     }
 }
 
 /// Returns the text of the readout; `None` if it is hidden.
-fn said(page: &Page) -> Option<String> {
+fn readout(page: &Page) -> Option<String> {
     page.ask("return said()", &[]).as_str().map(str::to_owned)
 }
 

@@ -9,7 +9,7 @@ use crate::page::{Page, VIEWS};
 use crate::skip::skip;
 
 /// Minimum mean brightness out of 255; a page of dark text on white has about 240.
-const LEAST_BRIGHTNESS: usize = 180;
+const MIN_BRIGHTNESS: usize = 180;
 
 pub(super) fn printed(page: &Page) -> Vec<String> {
     page.browser.style_for(Scheme::Dark, Medium::Print);
@@ -45,7 +45,7 @@ fn too_dark(page: &Page) -> Option<String> {
     let pixels = image.splitn(4, u8::is_ascii_whitespace).last()?.strip_prefix(b"255\n")?;
     let sum: usize = pixels.iter().map(|&pixel| usize::from(pixel)).sum();
     let brightness = sum / pixels.len().max(1);
-    (brightness < LEAST_BRIGHTNESS).then(|| format!("its brightness is {brightness} of 255"))
+    (brightness < MIN_BRIGHTNESS).then(|| format!("its brightness is {brightness} of 255"))
 }
 
 /// Returns the output of `name` for the PDF.

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Spot, name_of, said};
+use super::{Spot, name_of, readout};
 use crate::page::Page;
 
 /// Position outside all figures.
-const NOWHERE: (f64, f64) = (1.0, 1.0);
+const EMPTY_POSITION: (f64, f64) = (1.0, 1.0);
 /// Time limit; the readout may appear and disappear with a delay.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -20,7 +20,7 @@ fn hover_in(page: &Page, panel: usize) -> Vec<String> {
         return vec![format!("{}: no point to point at", name_of(page, panel))];
     };
     let mut offenders = shows(page, &spot).err().into_iter().collect::<Vec<_>>();
-    page.browser.point_at(NOWHERE);
+    page.browser.point_at(EMPTY_POSITION);
     if let Err(said) = becomes(page, |said| said.is_none()) {
         offenders.push(format!("{}: stays when left: {said:?}", spot.panel));
     }
@@ -30,13 +30,13 @@ fn hover_in(page: &Page, panel: usize) -> Vec<String> {
 /// Points at `spot`; any other text than that of its points is an offence.
 pub(super) fn shows(page: &Page, spot: &Spot) -> Result<(), String> {
     page.browser.point_at(spot.at);
-    let answer = becomes(page, |said| spot.is_told_by(said));
+    let answer = becomes(page, |said| spot.is_shown_by(said));
     answer.map_err(|said| format!("{}: {:?} is told as {said:?}", spot.panel, spot.accepted))
 }
 
 /// Moves the pointer away from all figures.
 pub(super) fn leave(page: &Page) {
-    page.browser.point_at(NOWHERE);
+    page.browser.point_at(EMPTY_POSITION);
 }
 
 /// Waits until `wanted` accepts the readout; otherwise returns the readout.
@@ -46,7 +46,7 @@ pub(super) fn becomes(
 ) -> Result<(), Option<String>> {
     let end = Instant::now() + PATIENCE;
     loop {
-        let said = said(page);
+        let said = readout(page);
         if wanted(said.as_deref()) {
             return Ok(());
         }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use ipcperf_model::mechanism::{
-    Boundaries, CaseFacts, Delivery, Helper, Library, PayloadFate, PayloadWay, PeerDeath, PeerWait,
-    Unrelated,
+    Boundaries, CaseFacts, Delivery, Helper, Library, PayloadPath, PayloadTransfer, PeerDeath,
+    PeerWait, Unrelated,
 };
-use ipcperf_model::{Failure, FailureKind, Mode, Report, RunSpec, Unavailable};
+use ipcperf_model::{Failure, FailureKind, Mode, RunSpec, Unavailable, WorkerReport};
 
 use super::Setup;
 
@@ -26,11 +26,11 @@ pub struct Mechanism<'a> {
     /// Delivery guarantee of messages.
     pub delivery: Delivery,
     /// Path of the payload, which determines its hardware limit.
-    pub way: PayloadWay,
+    pub path: PayloadPath,
     /// How a peer waits for the other.
     pub waits: PeerWait,
     /// Form in which the receiver gets the payload.
-    pub payload: PayloadFate,
+    pub payload: PayloadTransfer,
     /// How a peer detects the other's death.
     pub peer_death: PeerDeath,
     /// Whether it works between processes of different users, neither of which started the other.
@@ -49,13 +49,13 @@ pub struct Mechanism<'a> {
     pub limit: fn(&Setup<'_>) -> Option<Limit>,
     /// Number of messages of the largest size that fit into its memory, not counting the buffers that the peers send
     /// from and receive into.
-    pub holds: fn(&Setup<'_>) -> u64,
+    pub in_flight_messages: fn(&Setup<'_>) -> u64,
     /// Library that does the work, if any.
     pub library: Option<Library>,
     /// Reason why it cannot be used here, if known beforehand: for example, a file that cannot be loaded.
     pub missing: Option<&'a Unavailable>,
     /// Runs one case in this process, which must be a fresh worker.
-    pub execute: fn(&RunSpec, &Mechanism<'_>) -> Report,
+    pub execute: fn(&RunSpec, &Mechanism<'_>) -> WorkerReport,
 }
 
 /// One option of a mechanism, set with `--set MECHANISM.NAME=VALUE`.
@@ -92,14 +92,14 @@ pub enum OptionValues {
 #[derive(Debug)]
 pub struct Choice {
     /// Spelling of the value.
-    pub word: &'static str,
+    pub value: &'static str,
     /// Whether it can be used on this machine.
     pub availability: fn() -> Result<(), Unavailable>,
 }
 
 /// A value of an option that is unavailable on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lack {
+pub struct UnavailableValue {
     /// Name of the option.
     pub option: &'static str,
     /// Unavailable value.
@@ -117,12 +117,14 @@ impl OptionSpec {
 
     /// Whether the option accepts `value`, given in its canonical form.
     #[must_use]
-    pub fn takes(&self, value: &str) -> bool {
+    pub fn accepts(&self, value: &str) -> bool {
         let number = value.parse::<u64>();
         value == self.default
             || match &self.values {
                 OptionValues::OneOf(words) => words.contains(&value),
-                OptionValues::Choices(choices) => choices.iter().any(|choice| choice.word == value),
+                OptionValues::Choices(choices) => {
+                    choices.iter().any(|choice| choice.value == value)
+                }
                 OptionValues::Bytes => number.is_ok_and(|bytes| bytes > 0),
                 OptionValues::BytesOr(words) => {
                     words.contains(&value) || number.is_ok_and(|bytes| bytes > 0)
@@ -134,37 +136,37 @@ impl OptionSpec {
 
     /// Values that are unavailable on this machine.
     #[must_use]
-    pub fn lacks(&self) -> Vec<Lack> {
+    pub fn unavailable_values(&self) -> Vec<UnavailableValue> {
         let OptionValues::Choices(choices) = &self.values else { return Vec::new() };
-        let lack = |choice: &Choice| {
+        let check = |choice: &Choice| {
             let missing = (choice.availability)().err()?;
-            Some(Lack { option: self.name, value: choice.word, missing })
+            Some(UnavailableValue { option: self.name, value: choice.value, missing })
         };
-        choices.iter().filter_map(lack).collect()
+        choices.iter().filter_map(check).collect()
     }
 }
 
 /// Text of one property of a mechanism, as in lists, their JSON and the documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FactInWords {
+pub struct FormattedFact {
     /// Key in JSON.
     pub key: &'static str,
     /// Heading of the column in the documentation.
     pub heading: &'static str,
     /// Value for this mechanism.
-    pub words: String,
+    pub text: String,
 }
 
-impl FactInWords {
-    fn of(key: &'static str, heading: &'static str, words: impl Into<String>) -> Self {
-        Self { key, heading, words: words.into() }
+impl FormattedFact {
+    fn new(key: &'static str, heading: &'static str, words: impl Into<String>) -> Self {
+        Self { key, heading, text: words.into() }
     }
 }
 
 /// Fallback of a mechanism without a way to run: fails.
-fn cannot_run(_: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
-    let place = format!("{} has no way to run", mechanism.name);
-    Report::Failed(Failure::new(FailureKind::Worker, place))
+fn cannot_run(_: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
+    let place = format!("{} cannot run: it has no implementation", mechanism.name);
+    WorkerReport::Failed(Failure::new(FailureKind::Worker, place))
 }
 
 impl Mechanism<'_> {
@@ -175,12 +177,12 @@ impl Mechanism<'_> {
         about: "",
         boundaries: Boundaries::None,
         delivery: Delivery::Reliable,
-        way: PayloadWay::Kernel,
+        path: PayloadPath::Kernel,
         waits: PeerWait::Sleeps,
-        payload: PayloadFate::Copied,
-        peer_death: PeerDeath::NotTold,
+        payload: PayloadTransfer::Copied,
+        peer_death: PeerDeath::NotDetected,
         unrelated: Unrelated::Yes,
-        helper: Helper::Nobody,
+        helper: Helper::None,
         options: &[],
         modes: &Mode::ALL,
         documentation: Documentation {
@@ -192,7 +194,7 @@ impl Mechanism<'_> {
         },
         availability: || Ok(()),
         limit: |_| None,
-        holds: |_| 0,
+        in_flight_messages: |_| 0,
         library: None,
         missing: None,
         execute: cannot_run,
@@ -200,15 +202,15 @@ impl Mechanism<'_> {
 
     /// Properties for lists of mechanisms: the same ones for every mechanism, in the same order.
     #[must_use]
-    pub fn facts_in_words(&self) -> Vec<FactInWords> {
+    pub fn formatted_facts(&self) -> Vec<FormattedFact> {
         vec![
-            FactInWords::of("boundaries", "boundaries", self.boundaries.name()),
-            FactInWords::of("delivery", "delivery", self.delivery.name()),
-            FactInWords::of("way", "way of the payload", self.way.name()),
-            FactInWords::of("waits", "a waiting peer", self.waits.name()),
-            FactInWords::of("payload", "payload", self.payload.name()),
-            FactInWords::of("peer_death", "a killed peer is", self.peer_death.name()),
-            FactInWords::of("unrelated_users", "between unrelated users", self.unrelated.words()),
+            FormattedFact::new("boundaries", "boundaries", self.boundaries.name()),
+            FormattedFact::new("delivery", "delivery", self.delivery.name()),
+            FormattedFact::new("path", "payload path", self.path.name()),
+            FormattedFact::new("waits", "waiting", self.waits.name()),
+            FormattedFact::new("payload", "payload", self.payload.name()),
+            FormattedFact::new("peer_death", "peer death", self.peer_death.name()),
+            FormattedFact::new("unrelated_users", "unrelated users", self.unrelated.description()),
         ]
     }
 
@@ -222,11 +224,13 @@ impl Mechanism<'_> {
 
     /// Form in which the receiver gets the payload with these options.
     #[must_use]
-    pub fn fate(&self, options: &BTreeMap<String, String>) -> PayloadFate {
-        let PayloadFate::Chosen { option, handed_over } = self.payload else { return self.payload };
+    pub fn effective_payload(&self, options: &BTreeMap<String, String>) -> PayloadTransfer {
+        let PayloadTransfer::ByOption { option, handed_over } = self.payload else {
+            return self.payload;
+        };
         match self.value(options, option) {
-            Some(value) if value == handed_over => PayloadFate::HandedOver,
-            _ => PayloadFate::Copied,
+            Some(value) if value == handed_over => PayloadTransfer::HandedOver,
+            _ => PayloadTransfer::Copied,
         }
     }
 
@@ -236,7 +240,7 @@ impl Mechanism<'_> {
         match self.waits {
             PeerWait::Sleeps => true,
             PeerWait::Spins => false,
-            PeerWait::Chosen { option, spins } => {
+            PeerWait::ByOption { option, spins } => {
                 self.value(options, option).is_none_or(|value| !spins.contains(&value))
             }
         }
@@ -247,8 +251,8 @@ impl Mechanism<'_> {
     pub fn case_facts(&self, options: &BTreeMap<String, String>) -> CaseFacts {
         CaseFacts {
             delivery: self.delivery,
-            way: self.way,
-            is_handed_over: self.fate(options) == PayloadFate::HandedOver,
+            path: self.path,
+            is_handed_over: self.effective_payload(options) == PayloadTransfer::HandedOver,
             sleeps: self.sleeps(options),
             library: self.library.map(|library| library.name.to_owned()),
         }
@@ -262,10 +266,13 @@ impl Mechanism<'_> {
 
     /// First of `options` that is unavailable on this machine; unset options have their defaults.
     #[must_use]
-    pub fn lack(&self, options: &BTreeMap<String, String>) -> Option<Lack> {
+    pub fn unavailable_value(
+        &self,
+        options: &BTreeMap<String, String>,
+    ) -> Option<UnavailableValue> {
         let is_chosen = |option: &OptionSpec, value: &str| option.chosen(options) == value;
         self.options.iter().find_map(|option| {
-            option.lacks().into_iter().find(|lack| is_chosen(option, lack.value))
+            option.unavailable_values().into_iter().find(|lack| is_chosen(option, lack.value))
         })
     }
 }
@@ -276,7 +283,7 @@ pub struct Limit {
     /// Size of the largest message, bytes.
     pub bytes: u64,
     /// Reason for the limit, in a few words.
-    pub because: String,
+    pub reason: String,
 }
 
 /// Longer text of a mechanism's page; every mechanism has the same headings.

@@ -5,34 +5,35 @@ mod facts;
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 
-use ipcperf_model::message_options::Reuse;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::message_options::BufferReuse;
+use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Failure, Mode, Privilege, RunSpec};
 use rustix::io::Errno;
 
 pub use facts::{
-    Choice, Documentation, FactInWords, Lack, Limit, Mechanism, OptionSpec, OptionValues,
+    Choice, Documentation, FormattedFact, Limit, Mechanism, OptionSpec, OptionValues,
+    UnavailableValue,
 };
 
 /// Where the peers run relative to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nearness {
+pub enum PeerPlacement {
     /// Both on one CPU: while one runs, the other cannot.
     OneCpu,
     /// Each on a separate CPU.
-    Apart,
+    SeparateCpus,
     /// Placed by the scheduler.
     Unpinned,
 }
 
 /// Where the peers of `spec` run relative to each other.
 #[must_use]
-pub fn nearness(spec: &RunSpec) -> Nearness {
+pub fn peer_placement(spec: &RunSpec) -> PeerPlacement {
     match spec.cpus {
-        _ if spec.mode == Mode::OneThread => Nearness::OneCpu,
-        None => Nearness::Unpinned,
-        Some([sender, receiver]) if sender == receiver => Nearness::OneCpu,
-        Some(_) => Nearness::Apart,
+        _ if spec.mode == Mode::OneThread => PeerPlacement::OneCpu,
+        None => PeerPlacement::Unpinned,
+        Some([sender, receiver]) if sender == receiver => PeerPlacement::OneCpu,
+        Some(_) => PeerPlacement::SeparateCpus,
     }
 }
 
@@ -53,19 +54,19 @@ pub struct Setup<'a> {
     /// Bytes per message, or per call; those of the larger one if request and reply differ.
     pub buffer_bytes: u64,
     /// Requested size of the kernel buffers between the peers, bytes; `None` for the default.
-    pub kernel_buffer_asked_bytes: Option<u64>,
+    pub kernel_buffer_requested_bytes: Option<u64>,
     /// Whether to try more than the system's maximum for it.
     pub privilege: Privilege,
     /// Where the peers will run.
-    pub nearness: Nearness,
+    pub placement: PeerPlacement,
     /// CPUs of sender and receiver; `None` leaves both to the scheduler.
     pub cpus: Option<[u32; 2]>,
     /// Whether calls block.
     pub blocking: Blocking,
     /// Workload that the peers will run.
-    pub workload: Kind,
+    pub workload: WorkloadKind,
     /// Buffers that the workload uses.
-    pub buffers: Reuse,
+    pub buffers: BufferReuse,
 }
 
 impl<'a> Setup<'a> {
@@ -75,16 +76,16 @@ impl<'a> Setup<'a> {
         Self {
             options: &spec.options,
             buffer_bytes: spec.largest_bytes(),
-            kernel_buffer_asked_bytes: spec.kernel_buffer.asked_bytes(spec.buffer_bytes),
+            kernel_buffer_requested_bytes: spec.kernel_buffer.requested_bytes(spec.buffer_bytes),
             privilege: spec.kernel_buffer.privilege(),
-            nearness: nearness(spec),
+            placement: peer_placement(spec),
             cpus: spec.cpus,
             blocking: match spec.mode {
                 Mode::OneThread => Blocking::Try,
                 Mode::TwoThreads | Mode::TwoProcesses => Blocking::Wait,
             },
             workload: spec.workload,
-            buffers: spec.handling.buffers,
+            buffers: spec.message_options.buffers,
         }
     }
 }
@@ -98,17 +99,17 @@ impl Setup<'_> {
 
     /// A setup for tests, with defaults for everything but `options`.
     #[cfg(test)]
-    pub(crate) fn plain(options: &BTreeMap<String, String>) -> Setup<'_> {
+    pub(crate) fn with_options(options: &BTreeMap<String, String>) -> Setup<'_> {
         Setup {
             options,
             buffer_bytes: 64,
-            kernel_buffer_asked_bytes: None,
+            kernel_buffer_requested_bytes: None,
             privilege: Privilege::Used,
-            nearness: Nearness::Unpinned,
+            placement: PeerPlacement::Unpinned,
             cpus: None,
             blocking: Blocking::Wait,
-            workload: Kind::Stream,
-            buffers: Reuse::Hot,
+            workload: WorkloadKind::Stream,
+            buffers: BufferReuse::Hot,
         }
     }
 
@@ -154,9 +155,9 @@ pub trait Endpoint: Send + 'static {
     /// Whether one receive returns exactly one message.
     const KEEPS_BOUNDARIES: bool;
     /// Whether messages may be lost.
-    const LOSES: bool = false;
-    /// Whether a sent message may still be read from the send buffer: see [`Endpoint::turns`].
-    const LENDS: bool = false;
+    const LOSSY: bool = false;
+    /// Whether a sent message may still be read from the send buffer: see [`Endpoint::send_buffers_needed`].
+    const BORROWS_SEND_BUFFER: bool = false;
 
     /// Whether system calls can be counted; they cannot if a library makes them.
     const COUNTS_CALLS: bool = true;
@@ -167,8 +168,8 @@ pub trait Endpoint: Send + 'static {
     const RECEIVES_IN_PLACE: bool = false;
 
     /// Number of buffers to send from in rotation, so that none is written to while the other side may still read it.
-    /// More than one only with [`Endpoint::LENDS`].
-    fn turns(&self) -> usize {
+    /// More than one only with [`Endpoint::BORROWS_SEND_BUFFER`].
+    fn send_buffers_needed(&self) -> usize {
         1
     }
 
@@ -185,7 +186,7 @@ pub trait Endpoint: Send + 'static {
     ///
     /// # Errors
     /// Returns the system's error.
-    fn adopt(&mut self, _buffers: &[&[u8]]) -> Result<(), Errno> {
+    fn register_buffers(&mut self, _buffers: &[&[u8]]) -> Result<(), Errno> {
         Ok(())
     }
 
@@ -266,7 +267,8 @@ pub trait Endpoint: Send + 'static {
     }
 
     /// Sends messages that were accepted but held back. Called after a peer has done its part of a phase, which may end
-    /// with a send. Messages may be held back with [`Endpoint::LENDS`], or if a library sends only while it is called.
+    /// with a send. Messages may be held back with [`Endpoint::BORROWS_SEND_BUFFER`], or if a library sends only while
+    /// it is called.
     ///
     /// # Errors
     /// As for [`Endpoint::send`].
@@ -280,7 +282,7 @@ pub trait Endpoint: Send + 'static {
     }
 
     /// Process ID of the broker between the peers, if there is one.
-    fn broker(&self) -> Option<u32> {
+    fn broker_pid(&self) -> Option<u32> {
         None
     }
 
@@ -294,7 +296,7 @@ pub trait Endpoint: Send + 'static {
 
     /// Closes an end that belongs to the other process after a fork. Descriptors are closed, so that end of file and
     /// `EPIPE` can arrive; the peer is sent nothing.
-    fn disown(self)
+    fn close_after_fork(self)
     where
         Self: Sized,
     {

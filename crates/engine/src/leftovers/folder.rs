@@ -12,7 +12,7 @@ use rustix::fs::{CWD, Mode, OFlags, chmod, fstat, openat, rmdir};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::sweep::{FOLDER, remove_everything};
+use super::sweep::{FOLDER_FLAGS, remove_contents};
 
 /// Creates the folder `path` with access for its owner only, whatever the umask. Fails if the path exists, since
 /// another user may have created it.
@@ -39,12 +39,12 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Converts `path` to a C string; `None` if it contains a NUL byte.
-pub(crate) fn as_c(path: &Path) -> Option<CString> {
+pub(crate) fn to_cstring(path: &Path) -> Option<CString> {
     CString::new(path.as_os_str().as_bytes()).ok()
 }
 
 /// Whether `path` is a folder, not a link to one, that belongs to this user.
-pub(super) fn is_own(path: &Path) -> bool {
+pub(super) fn is_owned_folder(path: &Path) -> bool {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(CWD, path, flags, Mode::empty())
         .and_then(fstat)
@@ -56,15 +56,15 @@ pub(super) fn is_own(path: &Path) -> bool {
 ///
 /// # Errors
 /// Returns the reason why it still exists.
-pub(crate) fn remove_own(path: &CStr) -> Result<(), Errno> {
-    let folder = match openat(CWD, path, FOLDER, Mode::empty()) {
+pub(crate) fn remove_owned_folder(path: &CStr) -> Result<(), Errno> {
+    let folder = match openat(CWD, path, FOLDER_FLAGS, Mode::empty()) {
         Err(Errno::NOENT) => return Ok(()),
         opened => opened?,
     };
     if fstat(&folder)?.st_uid != geteuid().as_raw() {
         return Err(Errno::PERM);
     }
-    remove_everything(&folder);
+    remove_contents(&folder);
     rmdir(path)
 }
 
@@ -78,28 +78,28 @@ mod tests {
 
     #[test]
     fn a_folder_is_private_and_made_once() {
-        let path = RunNames::draw([]).unwrap().folder();
+        let path = RunNames::new([]).unwrap().folder();
         make_private_folder(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
         let again = make_private_folder(&path).unwrap_err();
         assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
         fs::write(path.join("file"), "").unwrap();
-        remove_own(&as_c(&path).unwrap()).unwrap();
+        remove_owned_folder(&to_cstring(&path).unwrap()).unwrap();
         assert!(!path.exists());
-        remove_own(&as_c(&path).unwrap()).unwrap();
+        remove_owned_folder(&to_cstring(&path).unwrap()).unwrap();
     }
 
     #[test]
     fn a_link_is_not_followed() {
-        let names = RunNames::draw([]).unwrap();
+        let names = RunNames::new([]).unwrap();
         let (folder, link) = (names.folder(), names.folder().with_extension("link"));
         make_private_folder(&folder).unwrap();
         fs::write(folder.join("kept"), "").unwrap();
         symlink(&folder, &link).unwrap();
-        assert!(!is_own(&link) && is_own(&folder));
-        remove_own(&as_c(&link).unwrap()).unwrap_err();
+        assert!(!is_owned_folder(&link) && is_owned_folder(&folder));
+        remove_owned_folder(&to_cstring(&link).unwrap()).unwrap_err();
         assert!(folder.join("kept").exists());
         fs::remove_file(link).unwrap();
-        remove_own(&as_c(&folder).unwrap()).unwrap();
+        remove_owned_folder(&to_cstring(&folder).unwrap()).unwrap();
     }
 }

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use rustix::fs::unlink;
 use rustix::io::Errno;
 
-use super::folder::{as_c, remove_own};
+use super::folder::{remove_owned_folder, to_cstring};
 use super::message_queue;
-use super::shared_memory::SHARED_MEMORY;
+use super::shared_memory::SHM_FOLDER;
 use super::system_v::SystemV;
 
 /// An object that a run left behind. It was found by the run's token and belongs to this user.
@@ -50,11 +50,9 @@ impl Leftover {
     /// Returns the reason why it still exists.
     pub(super) fn remove(&self) -> Result<(), Errno> {
         let removed = match self {
-            Self::Folder(path) => remove_own(&as_c(path).ok_or(Errno::INVAL)?),
+            Self::Folder(path) => remove_owned_folder(&to_cstring(path).ok_or(Errno::INVAL)?),
             Self::MessageQueue(name) => message_queue::remove(name),
-            Self::SharedMemory(name) => {
-                unlink(format!("{}/{name}", SHARED_MEMORY.to_string_lossy()))
-            }
+            Self::SharedMemory(name) => unlink(format!("{}/{name}", SHM_FOLDER.to_string_lossy())),
             Self::SystemV { kind, id } => kind.remove(*id),
         };
         match removed {
@@ -71,7 +69,7 @@ impl fmt::Display for Leftover {
             Self::Folder(path) => write!(f, "{}", path.display()),
             Self::MessageQueue(name) => f.write_str(&name.to_string_lossy()),
             Self::SharedMemory(name) => {
-                write!(f, "{}/{name}", SHARED_MEMORY.to_string_lossy())
+                write!(f, "{}/{name}", SHM_FOLDER.to_string_lossy())
             }
             Self::SystemV { kind, id } => write!(f, "{} {id}", kind.name()),
         }

@@ -8,37 +8,40 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::RunNames;
-use super::system_v::outcome;
+use super::system_v::errno_result;
 
 /// Direction of a queue. There is one queue for each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub(crate) enum QueueDirection {
     /// From the sender to the receiver.
-    There,
+    Forward,
     /// From the receiver to the sender.
-    Back,
+    Reverse,
 }
 
 /// Name under which a queue is opened.
-pub(crate) fn name(names: &RunNames, direction: Direction) -> CString {
+pub(crate) fn queue_name(names: &RunNames, direction: QueueDirection) -> CString {
     let direction = match direction {
-        Direction::There => "there",
-        Direction::Back => "back",
+        QueueDirection::Forward => "there",
+        QueueDirection::Reverse => "back",
     };
     // A token contains no NUL byte.
-    CString::new(format!("/{}-{direction}", names.base())).unwrap_or_default()
+    CString::new(format!("/{}-{direction}", names.prefix())).unwrap_or_default()
 }
 
 /// Existing queues of the run that belong to this user.
-pub(super) fn present(names: &RunNames) -> Vec<CString> {
-    let all = [Direction::There, Direction::Back].map(|direction| name(names, direction));
-    all.into_iter().filter(is_own).collect()
+pub(super) fn existing(names: &RunNames) -> Vec<CString> {
+    let all = [QueueDirection::Forward, QueueDirection::Reverse]
+        .map(|direction| queue_name(names, direction));
+    all.into_iter().filter(is_owned).collect()
 }
 
-fn is_own(name: &CString) -> bool {
+fn is_owned(name: &CString) -> bool {
     let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC;
     // SAFETY: the name is NUL-terminated; without O_CREAT nothing is created.
-    let Ok(queue) = outcome(unsafe { libc::mq_open(name.as_ptr(), flags) }) else { return false };
+    let Ok(queue) = errno_result(unsafe { libc::mq_open(name.as_ptr(), flags) }) else {
+        return false;
+    };
     // SAFETY: the descriptor was just opened and is closed once.
     let queue = unsafe { OwnedFd::from_raw_fd(queue) };
     fstat(queue).is_ok_and(|status| status.st_uid == geteuid().as_raw())
@@ -46,5 +49,5 @@ fn is_own(name: &CString) -> bool {
 
 pub(super) fn remove(name: &CString) -> Result<(), Errno> {
     // SAFETY: the name is NUL-terminated.
-    outcome(unsafe { libc::mq_unlink(name.as_ptr()) }).map(drop)
+    errno_result(unsafe { libc::mq_unlink(name.as_ptr()) }).map(drop)
 }

@@ -25,9 +25,9 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 pub use folder::make_private_folder;
-pub(crate) use folder::{as_c, remove_own};
+pub(crate) use folder::{remove_owned_folder, to_cstring};
 pub use leftover::Leftover;
-pub(crate) use shared_memory::{SHARED_MEMORY, remove_shared_memory};
+pub(crate) use shared_memory::{SHM_FOLDER, remove_shared_memory};
 pub use system_v::SystemV;
 pub use token::RunToken;
 
@@ -53,11 +53,11 @@ impl RunNames {
     ///
     /// # Errors
     /// Returns an error if no random numbers are available, or if a relative path has no current folder.
-    pub fn draw<'a>(places: impl IntoIterator<Item = &'a Path>) -> io::Result<Self> {
+    pub fn new<'a>(places: impl IntoIterator<Item = &'a Path>) -> io::Result<Self> {
         let all =
             std::iter::once(std::env::temp_dir()).chain(places.into_iter().map(Path::to_owned));
         Ok(Self {
-            token: RunToken::draw()?,
+            token: RunToken::random()?,
             places: all.map(std::path::absolute).collect::<Result<_, _>>()?,
             began_s: clock_gettime(ClockId::RealtimeCoarse).tv_sec,
         })
@@ -77,7 +77,7 @@ impl RunNames {
 
     /// Prefix of all names of this run, including the token.
     #[must_use]
-    pub fn base(&self) -> String {
+    pub fn prefix(&self) -> String {
         format!("{PREFIX}{}", self.token)
     }
 
@@ -89,60 +89,61 @@ impl RunNames {
 
     /// Folder of the run in `place`.
     pub(crate) fn folder_in(&self, place: &Path) -> PathBuf {
-        place.join(self.base())
+        place.join(self.prefix())
     }
 
     /// Existing objects of this user under the run's names.
     #[must_use]
-    pub fn present(&self) -> Vec<Leftover> {
+    pub fn existing(&self) -> Vec<Leftover> {
         // A relative path depends on the current folder, which has changed since.
         let places = self.places.iter().filter(|place| place.is_absolute());
-        let folders = places.map(|place| self.folder_in(place)).filter(|path| folder::is_own(path));
+        let folders =
+            places.map(|place| self.folder_in(place)).filter(|path| folder::is_owned_folder(path));
         let mut found: Vec<Leftover> = folders.map(Leftover::Folder).collect();
         found.dedup();
-        found.extend(message_queue::present(self).into_iter().map(Leftover::MessageQueue));
-        found.extend(shared_memory::present(self).into_iter().map(Leftover::SharedMemory));
-        found.extend(system_v::present(self).map(|(kind, id)| Leftover::SystemV { kind, id }));
+        found.extend(message_queue::existing(self).into_iter().map(Leftover::MessageQueue));
+        found.extend(shared_memory::existing(self).into_iter().map(Leftover::SharedMemory));
+        found.extend(system_v::existing(self).map(|(kind, id)| Leftover::SystemV { kind, id }));
         found
     }
 
     /// Removes the objects of this user under the run's names; returns those that could not be removed.
     pub fn remove(&self) -> Vec<Leftover> {
-        self.present().into_iter().filter(|one| one.remove().is_err()).collect()
+        self.existing().into_iter().filter(|one| one.remove().is_err()).collect()
     }
 }
 
 /// Names of this worker's run. A worker carries out one run.
-static OF_RUN: OnceLock<RunNames> = OnceLock::new();
+static RUN_NAMES: OnceLock<RunNames> = OnceLock::new();
 
 /// Sets the names that the mechanism of this process may create.
 pub(crate) fn install(names: RunNames) {
     // Fails only for a second run in one process; a worker carries out one.
-    let _ = OF_RUN.set(names);
+    let _ = RUN_NAMES.set(names);
 }
 
 /// Names that were installed, if any.
 pub(crate) fn installed() -> Option<&'static RunNames> {
-    OF_RUN.get()
+    RUN_NAMES.get()
 }
 
 /// Names of this run. Outside a worker each call draws new ones.
 ///
 /// # Errors
 /// Returns [`FailureKind::SetUp`] if none can be drawn.
-pub(crate) fn of_run() -> Result<RunNames, Failure> {
+pub(crate) fn run_names() -> Result<RunNames, Failure> {
     match installed() {
         Some(names) => Ok(names.clone()),
-        None => RunNames::draw([]).map_err(|error| not_drawn(&error)),
+        None => RunNames::new([]).map_err(|error| names_unavailable(&error)),
     }
 }
 
 /// Failure of a run for which no names can be drawn.
-pub(crate) fn not_drawn(error: &io::Error) -> Failure {
+pub(crate) fn names_unavailable(error: &io::Error) -> Failure {
     Failure {
         errno: error.raw_os_error(),
-        ..Failure::new(FailureKind::SetUp, "drawing random names for the run")
-            .with_remedy("let the seccomp filter pass getrandom, and start in a folder that exists")
+        ..Failure::new(FailureKind::SetUp, "generating random names for the run")
+            .with_remedy("allow getrandom in the seccomp filter, and start in a folder that exists")
     }
 }
 
@@ -156,7 +157,7 @@ mod tests {
     #[test]
     fn names_are_read_back_from_json_also_where_a_path_is_no_text() {
         let odd = Path::new(OsStr::from_bytes(b"/dev/\xFF"));
-        let names = RunNames::draw([odd, Path::new("/dev/shm")]).unwrap();
+        let names = RunNames::new([odd, Path::new("/dev/shm")]).unwrap();
         let json = serde_json::to_string(&names).unwrap();
         assert_eq!(serde_json::from_str::<RunNames>(&json).unwrap(), names);
         assert!(json.contains("\"/dev/shm\""), "{json}");
@@ -164,11 +165,11 @@ mod tests {
 
     #[test]
     fn what_a_run_leaves_is_found_and_removed() {
-        let names = RunNames::draw([]).unwrap();
-        assert_eq!(names.present(), []);
+        let names = RunNames::new([]).unwrap();
+        assert_eq!(names.existing(), []);
         make_private_folder(&names.folder()).unwrap();
         std::fs::write(names.folder().join("file"), "").unwrap();
-        assert_eq!(names.present(), [Leftover::Folder(names.folder())]);
+        assert_eq!(names.existing(), [Leftover::Folder(names.folder())]);
         assert_eq!(names.remove(), []);
         assert!(!names.folder().exists());
     }
@@ -177,26 +178,26 @@ mod tests {
     #[test]
     fn a_folder_in_shared_memory_is_one_leftover() {
         let place = Path::new("/dev/shm");
-        let names = RunNames::draw([place]).unwrap();
+        let names = RunNames::new([place]).unwrap();
         let folder = names.folder_in(place);
         if make_private_folder(&folder).is_err() {
             return;
         }
-        assert_eq!(names.present(), [Leftover::Folder(folder)]);
+        assert_eq!(names.existing(), [Leftover::Folder(folder)]);
         assert_eq!(names.remove(), []);
     }
 
     /// A forged list of names reaches only folders that its token names.
     #[test]
     fn a_place_that_leads_elsewhere_is_not_touched() {
-        let own = RunNames::draw([]).unwrap().folder();
+        let own = RunNames::new([]).unwrap().folder();
         make_private_folder(&own).unwrap();
-        let token = RunToken::draw().unwrap();
+        let token = RunToken::random().unwrap();
         let places = vec![own.clone(), own.join(".."), PathBuf::from("relative")];
         let names = RunNames { token, places, began_s: 0 };
-        assert_eq!(names.present(), []);
+        assert_eq!(names.existing(), []);
         assert_eq!(names.remove(), []);
         assert!(own.exists());
-        remove_own(&as_c(&own).unwrap()).unwrap();
+        remove_owned_folder(&to_cstring(&own).unwrap()).unwrap();
     }
 }

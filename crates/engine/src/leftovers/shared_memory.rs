@@ -3,17 +3,17 @@
 use std::ffi::CStr;
 
 use super::RunNames;
-use super::sweep::{own_names, remove_beginning_with};
+use super::sweep::{owned_names, remove_with_prefix};
 
 /// Folder of POSIX shared memory.
-pub(crate) const SHARED_MEMORY: &CStr = c"/dev/shm";
+pub(crate) const SHM_FOLDER: &CStr = c"/dev/shm";
 
 /// Names of the run in that folder that belong to this user.
-pub(super) fn present(names: &RunNames) -> Vec<String> {
-    own_names(SHARED_MEMORY, &names.base())
+pub(super) fn existing(names: &RunNames) -> Vec<String> {
+    owned_names(SHM_FOLDER, &names.prefix())
 }
 
 /// Removes the names of this user that begin with `prefix`; may be called in a signal handler.
 pub(crate) fn remove_shared_memory(prefix: &str) {
-    remove_beginning_with(SHARED_MEMORY, prefix);
+    remove_with_prefix(SHM_FOLDER, prefix);
 }

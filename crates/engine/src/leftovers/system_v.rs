@@ -28,7 +28,7 @@ pub enum SystemV {
 const KINDS: [SystemV; 3] = [SystemV::Queue, SystemV::Semaphores, SystemV::Memory];
 
 /// Properties that identify an object.
-struct Facts {
+struct ObjectStatus {
     key: i32,
     creator: u32,
     /// Time of creation or last change, s since the epoch.
@@ -36,14 +36,14 @@ struct Facts {
 }
 
 /// Creates an object under the first free key of `names`, through `get`, which takes a key and flags.
-pub(crate) fn make(
+pub(crate) fn create(
     names: &RunNames,
     get: impl Fn(libc::key_t, libc::c_int) -> libc::c_int,
 ) -> Result<libc::c_int, Errno> {
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
     let mut made = Err(Errno::EXIST);
     for key in names.token().system_v_keys() {
-        made = outcome(get(key, flags));
+        made = errno_result(get(key, flags));
         if made != Err(Errno::EXIST) {
             break;
         }
@@ -53,17 +53,19 @@ pub(crate) fn make(
 
 /// Existing objects that the run of `names` created. Makes only system calls, so that a signal handler may iterate over
 /// them.
-pub(super) fn present(names: &RunNames) -> impl Iterator<Item = (SystemV, i32)> {
+pub(super) fn existing(names: &RunNames) -> impl Iterator<Item = (SystemV, i32)> {
     let (token, began_s) = (names.token(), names.began_s());
     KINDS.into_iter().flat_map(move |kind| {
         let found = token.system_v_keys().filter_map(move |key| kind.find(key));
-        found.filter(move |&(key, id)| kind.is_own(id, key, began_s)).map(move |(_, id)| (kind, id))
+        found
+            .filter(move |&(key, id)| kind.is_owned(id, key, began_s))
+            .map(move |(_, id)| (kind, id))
     })
 }
 
 /// Removes the objects of the run of `names`; may be called in a signal handler.
 pub(crate) fn remove_all(names: &RunNames) {
-    for (kind, id) in present(names) {
+    for (kind, id) in existing(names) {
         // The object may already be gone; the error does not matter.
         let _ = kind.remove(id);
     }
@@ -94,13 +96,13 @@ impl SystemV {
     }
 
     /// Whether object `id` has `key`, belongs to this user, and is no older than `began_s`.
-    fn is_own(self, id: i32, key: i32, began_s: i64) -> bool {
-        self.facts(id).is_some_and(|facts| {
+    fn is_owned(self, id: i32, key: i32, began_s: i64) -> bool {
+        self.status(id).is_some_and(|facts| {
             facts.key == key && facts.creator == geteuid().as_raw() && facts.changed_s >= began_s
         })
     }
 
-    fn facts(self, id: i32) -> Option<Facts> {
+    fn status(self, id: i32) -> Option<ObjectStatus> {
         match self {
             Self::Queue => {
                 let mut facts = MaybeUninit::<libc::msqid_ds>::zeroed();
@@ -109,7 +111,7 @@ impl SystemV {
                     let got = libc::msgctl(id, libc::IPC_STAT, facts.as_mut_ptr());
                     (got == 0).then(|| facts.assume_init())
                 }?;
-                Some(Facts::of(&facts.msg_perm, facts.msg_ctime))
+                Some(ObjectStatus::from_permissions(&facts.msg_perm, facts.msg_ctime))
             }
             Self::Semaphores => {
                 let mut facts = MaybeUninit::<libc::semid_ds>::zeroed();
@@ -118,7 +120,7 @@ impl SystemV {
                     let got = libc::semctl(id, 0, libc::IPC_STAT, facts.as_mut_ptr());
                     (got != -1).then(|| facts.assume_init())
                 }?;
-                Some(Facts::of(&facts.sem_perm, facts.sem_ctime))
+                Some(ObjectStatus::from_permissions(&facts.sem_perm, facts.sem_ctime))
             }
             Self::Memory => {
                 let mut facts = MaybeUninit::<libc::shmid_ds>::zeroed();
@@ -127,7 +129,7 @@ impl SystemV {
                     let got = libc::shmctl(id, libc::IPC_STAT, facts.as_mut_ptr());
                     (got != -1).then(|| facts.assume_init())
                 }?;
-                Some(Facts::of(&facts.shm_perm, facts.shm_ctime))
+                Some(ObjectStatus::from_permissions(&facts.shm_perm, facts.shm_ctime))
             }
         }
     }
@@ -142,12 +144,12 @@ impl SystemV {
                 Self::Memory => libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()),
             }
         };
-        outcome(removed).map(drop)
+        errno_result(removed).map(drop)
     }
 }
 
-impl Facts {
-    fn of(permissions: &libc::ipc_perm, changed_s: libc::time_t) -> Self {
+impl ObjectStatus {
+    fn from_permissions(permissions: &libc::ipc_perm, changed_s: libc::time_t) -> Self {
         Self {
             key: permissions.__key,
             creator: permissions.cuid,
@@ -159,7 +161,7 @@ impl Facts {
 
 /// Converts the result of a C library call that returns -1 on error.
 #[inline]
-pub(crate) fn outcome(answer: libc::c_int) -> Result<libc::c_int, Errno> {
+pub(crate) fn errno_result(answer: libc::c_int) -> Result<libc::c_int, Errno> {
     if answer != -1 {
         return Ok(answer);
     }
@@ -177,21 +179,21 @@ mod tests {
 
     /// Some kernels lack System V IPC, and some environments forbid it.
     fn made(names: &RunNames) -> Option<i32> {
-        make(names, queue).ok()
+        create(names, queue).ok()
     }
 
     #[test]
     fn an_object_of_the_run_is_found_and_removed() {
-        let names = RunNames::draw([]).unwrap();
+        let names = RunNames::new([]).unwrap();
         let Some(id) = made(&names) else { return };
-        assert_eq!(present(&names).collect::<Vec<_>>(), [(SystemV::Queue, id)]);
+        assert_eq!(existing(&names).collect::<Vec<_>>(), [(SystemV::Queue, id)]);
         remove_all(&names);
-        assert_eq!(present(&names).count(), 0);
+        assert_eq!(existing(&names).count(), 0);
     }
 
     #[test]
     fn a_key_that_is_taken_is_left_alone() {
-        let names = RunNames::draw([]).unwrap();
+        let names = RunNames::new([]).unwrap();
         let first = names.token().system_v_keys().next().unwrap();
         let taken = queue(first, libc::IPC_CREAT | libc::IPC_EXCL | 0o600);
         if taken == -1 {
@@ -199,7 +201,7 @@ mod tests {
         }
         let id = made(&names).unwrap();
         assert_ne!(id, taken);
-        let second = SystemV::Queue.facts(id).unwrap().key;
+        let second = SystemV::Queue.status(id).unwrap().key;
         assert_eq!(names.token().system_v_keys().nth(1), Some(second));
         SystemV::Queue.remove(taken).unwrap();
         SystemV::Queue.remove(id).unwrap();
@@ -208,12 +210,12 @@ mod tests {
     /// An object older than the names belongs to another program, even under a key of the run.
     #[test]
     fn an_older_object_under_a_key_of_the_run_is_not_the_runs() {
-        let names = RunNames::draw([]).unwrap();
+        let names = RunNames::new([]).unwrap();
         let Some(id) = made(&names) else { return };
         let later = RunNames { began_s: names.began_s() + 2, ..names };
-        assert_eq!(present(&later).count(), 0);
+        assert_eq!(existing(&later).count(), 0);
         remove_all(&later);
-        let key = SystemV::Queue.facts(id).map(|facts| facts.key);
+        let key = SystemV::Queue.status(id).map(|facts| facts.key);
         assert_eq!(key, later.token().system_v_keys().next());
         SystemV::Queue.remove(id).unwrap();
     }

@@ -22,7 +22,7 @@ impl RunToken {
     ///
     /// # Errors
     /// Returns an error if the kernel or a seccomp filter refuses getrandom.
-    pub fn draw() -> io::Result<Self> {
+    pub fn random() -> io::Result<Self> {
         let mut bytes = [0_u8; 16];
         loop {
             // SAFETY: pointer and length are those of `bytes`.
@@ -62,14 +62,14 @@ impl RunToken {
     #[allow(clippy::cast_possible_truncation)]
     fn key(self, index: u64) -> i32 {
         let (high, low) = ((self.0 >> 64) as u64, self.0 as u64);
-        let key = (mixed(high ^ mixed(low.wrapping_add(index))) as u32).cast_signed();
+        let key = (splitmix64(high ^ splitmix64(low.wrapping_add(index))) as u32).cast_signed();
         // 0 is IPC_PRIVATE, under which no object can be found.
         if key == 0 { 1 } else { key }
     }
 }
 
 /// Finalizer of splitmix64: every bit of the result depends on every bit of `value`.
-fn mixed(value: u64) -> u64 {
+fn splitmix64(value: u64) -> u64 {
     let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -95,7 +95,7 @@ impl TryFrom<String> for RunToken {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).ok_or_else(|| format!("`{text}` is no token of a run"))
+        Self::parse(&text).ok_or_else(|| format!("`{text}` is not the token of a run"))
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
             assert_eq!(text.len(), 26);
             assert_eq!(RunToken::parse(&text), Some(RunToken(value)));
         }
-        let drawn = RunToken::draw().unwrap();
+        let drawn = RunToken::random().unwrap();
         let json = serde_json::to_string(&drawn).unwrap();
         assert_eq!(serde_json::from_str::<RunToken>(&json).unwrap(), drawn);
     }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn no_two_tokens_and_no_two_keys_are_alike() {
-        let tokens: Vec<RunToken> = (0..100).map(|_| RunToken::draw().unwrap()).collect();
+        let tokens: Vec<RunToken> = (0..100).map(|_| RunToken::random().unwrap()).collect();
         let texts: BTreeSet<String> = tokens.iter().map(RunToken::to_string).collect();
         let keys: BTreeSet<i32> = tokens.iter().flat_map(|token| token.system_v_keys()).collect();
         assert_eq!(texts.len(), 100);

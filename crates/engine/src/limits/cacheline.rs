@@ -3,7 +3,7 @@
 //! Two threads bounce a counter between two cache lines, polling without pause. The duration depends on the addresses
 //! of the lines: each line has its home in some slice of the last-level cache, nearer to one CPU or the other, and the
 //! slices differ by half as much again. A single pair of lines would measure chance, so the bouncing moves on to the
-//! next of [`PAIRS`] after each batch. The figure is the mean over the pairs of the median over each pair's batches.
+//! next of `PAIRS` after each batch. The figure is the mean over the pairs of the median over each pair's batches.
 //! Batches in which either side was interrupted do not count.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use rustix::thread::sched_yield;
 
+use super::error::LimitError;
 use super::median::median;
-use super::threads::{Duet, together};
-use super::unmeasured::Unmeasured;
+use super::threads::{PairMeasurement, run_pair};
 use crate::clock::now_ns;
 
 /// Number of pairs of lines, used in turn. Physical addresses are random, so the standard error of the mean is the
@@ -24,9 +24,9 @@ const BATCH: u64 = 50;
 /// Value of the counter that ends the bouncing.
 const STOP: u64 = 1 << 63;
 /// Polls before yielding: some tens of microseconds, a hundred times the latency of a distant line.
-const LOOKS: u32 = 1 << 15;
+const MAX_POLLS: u32 = 1 << 15;
 /// Maximum number of recorded batches.
-const MOST_BATCHES: usize = 8192;
+const MAX_BATCHES: usize = 8192;
 
 /// Round trip below which two CPUs count as sharing a cache, ns. About the geometric mean of two measured values: 46 ns
 /// within a cache and 375 ns across caches.
@@ -34,29 +34,29 @@ pub const CLOSE_BELOW_NS: f64 = 120.0;
 
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
-struct Line(AtomicU64);
+struct ProbeLine(AtomicU64);
 
 #[derive(Debug, Default)]
 #[repr(C)]
-struct Pair {
-    ping: Line,
-    pong: Line,
+struct ProbeLinePair {
+    ping: ProbeLine,
+    pong: ProbeLine,
 }
 
 /// Cache lines in memory that both peers share. All zero is the initial state.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Lines {
-    pairs: [Pair; PAIRS],
+pub struct ProbeLines {
+    pairs: [ProbeLinePair; PAIRS],
 }
 
-impl Default for Lines {
+impl Default for ProbeLines {
     fn default() -> Self {
-        Self { pairs: std::array::from_fn(|_| Pair::default()) }
+        Self { pairs: std::array::from_fn(|_| ProbeLinePair::default()) }
     }
 }
 
-impl Lines {
+impl ProbeLines {
     /// Resets the lines; called by the leader before the two meet.
     pub fn reset(&self) {
         for pair in &self.pairs {
@@ -68,7 +68,7 @@ impl Lines {
     /// Pair of lines for round trip `count`, which starts from 1.
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "a remainder below PAIRS")]
-    fn pair(&self, count: u64) -> &Pair {
+    fn pair(&self, count: u64) -> &ProbeLinePair {
         &self.pairs[((count - 1) / BATCH) as usize % PAIRS]
     }
 
@@ -84,12 +84,12 @@ impl Lines {
 /// lines of each pair's median. On a busy machine the two may hardly ever run at the same time: returns `None` if not
 /// even one batch ended within ten times `duration`.
 #[must_use]
-pub fn lead(lines: &Lines, duration: Duration) -> Option<f64> {
+pub fn lead(lines: &ProbeLines, duration: Duration) -> Option<f64> {
     let duration_ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 10);
-    let mut batches_ns = Vec::with_capacity(MOST_BATCHES);
+    let mut batches_ns = Vec::with_capacity(MAX_BATCHES);
     let start = now_ns();
     let (mut count, mut last) = (0, start);
-    while last - start < duration_ns && batches_ns.len() < MOST_BATCHES {
+    while last - start < duration_ns && batches_ns.len() < MAX_BATCHES {
         if !batch(lines, &mut count, start + 10 * duration_ns) {
             break;
         }
@@ -103,12 +103,12 @@ pub fn lead(lines: &Lines, duration: Duration) -> Option<f64> {
 
 /// Runs one batch of bounces; returns false after `end_ns`.
 #[inline]
-fn batch(lines: &Lines, count: &mut u64, end_ns: u64) -> bool {
+fn batch(lines: &ProbeLines, count: &mut u64, end_ns: u64) -> bool {
     let pair = lines.pair(*count + 1);
     for _ in 0..BATCH {
         *count += 1;
         pair.ping.0.store(*count, Ordering::Release);
-        while !comes(&pair.pong.0, |value| value == *count) {
+        while !poll_until(&pair.pong.0, |value| value == *count) {
             if now_ns() > end_ns {
                 return false;
             }
@@ -117,11 +117,11 @@ fn batch(lines: &Lines, count: &mut u64, end_ns: u64) -> bool {
     true
 }
 
-/// Polls `line` for the awaited value. Yields after [`LOOKS`] polls, since the other side may be waiting for this CPU,
-/// and returns false.
+/// Polls `line` for the awaited value. Yields after [`MAX_POLLS`] polls, since the other side may be waiting for this
+/// CPU, and returns false.
 #[inline]
-fn comes(line: &AtomicU64, awaited: impl Fn(u64) -> bool) -> bool {
-    for _ in 0..LOOKS {
+fn poll_until(line: &AtomicU64, awaited: impl Fn(u64) -> bool) -> bool {
+    for _ in 0..MAX_POLLS {
         if awaited(line.load(Ordering::Acquire)) {
             return true;
         }
@@ -137,19 +137,19 @@ fn comes(line: &AtomicU64, awaited: impl Fn(u64) -> bool) -> bool {
 fn round_trip_ns(batches_ns: &[u64]) -> Option<f64> {
     let longest_ns = 2 * median(batches_ns.to_vec())?;
     let of_pair = |pair| batches_ns.iter().skip(pair).step_by(PAIRS).copied();
-    let undisturbed = |pair| of_pair(pair).filter(|&batch_ns| batch_ns <= longest_ns).collect();
-    let medians_ns: Vec<u64> = (0..PAIRS).filter_map(|pair| median(undisturbed(pair))).collect();
+    let uninterrupted = |pair| of_pair(pair).filter(|&batch_ns| batch_ns <= longest_ns).collect();
+    let medians_ns: Vec<u64> = (0..PAIRS).filter_map(|pair| median(uninterrupted(pair))).collect();
     let total_ns: u64 = medians_ns.iter().sum();
     Some(total_ns as f64 / (medians_ns.len() as u64 * BATCH) as f64)
 }
 
 /// Answers a thread in [`lead`] until it stops.
-pub fn follow(lines: &Lines) {
+pub fn follow(lines: &ProbeLines) {
     let mut next = 1;
     loop {
         let pair = lines.pair(next);
         // Values from an earlier turn are less than `next`.
-        if !comes(&pair.ping.0, |value| value >= next) {
+        if !poll_until(&pair.ping.0, |value| value >= next) {
             continue;
         }
         if pair.ping.0.load(Ordering::Acquire) == STOP {
@@ -160,15 +160,15 @@ pub fn follow(lines: &Lines) {
     }
 }
 
-struct Bouncing {
-    lines: Lines,
+struct CachelineMeasurement {
+    lines: ProbeLines,
     duration: Duration,
 }
 
-impl Duet for Bouncing {
-    type Measured = Option<f64>;
+impl PairMeasurement for CachelineMeasurement {
+    type Output = Option<f64>;
 
-    fn lead(&self) -> Result<Option<f64>, Unmeasured> {
+    fn lead(&self) -> Result<Option<f64>, LimitError> {
         Ok(lead(&self.lines, self.duration))
     }
 
@@ -185,11 +185,11 @@ impl Duet for Bouncing {
 ///
 /// # Errors
 /// Returns an error if threads on `cpus` are not available, or if not one batch ended within ten times `duration`.
-pub fn round_trip_between_ns(cpus: [u32; 2], duration: Duration) -> Result<f64, Unmeasured> {
-    let bouncing = Bouncing { lines: Lines::default(), duration };
+pub fn round_trip_between_ns(cpus: [u32; 2], duration: Duration) -> Result<f64, LimitError> {
+    let bouncing = CachelineMeasurement { lines: ProbeLines::default(), duration };
     let after = 10 * duration;
     // The leader gives up by itself; it is stopped only if it does not even get to run.
-    together(cpus, 2 * after, &bouncing)?.ok_or(Unmeasured::TooBusy { after })
+    run_pair(cpus, 2 * after, &bouncing)?.ok_or(LimitError::TooBusy { after })
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn two_threads_bounce_twice_over_the_same_lines() {
-        let lines = Lines::default();
+        let lines = ProbeLines::default();
         for _ in 0..2 {
             lines.reset();
             let trip_ns = std::thread::scope(|scope| {
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn every_pair_has_its_turn_before_the_first_has_another() {
-        let lines = Lines::default();
+        let lines = ProbeLines::default();
         let turn = |batch: u64| std::ptr::from_ref(lines.pair(batch * BATCH + 1)).addr();
         let pairs: BTreeSet<_> = (0..PAIRS as u64).map(turn).collect();
         assert_eq!(pairs.len(), PAIRS);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_party_that_never_answers_is_given_up() {
-        assert_eq!(lead(&Lines::default(), Duration::from_millis(1)), None);
+    fn a_peer_that_never_answers_times_out() {
+        assert_eq!(lead(&ProbeLines::default(), Duration::from_millis(1)), None);
     }
 }

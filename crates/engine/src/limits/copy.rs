@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
+use super::error::LimitError;
 use super::median::median;
 use super::memory::available_bytes;
-use super::unmeasured::Unmeasured;
 use crate::buffer::Buffer;
 use crate::clock::now_ns;
 
@@ -19,7 +19,7 @@ use crate::clock::now_ns;
 const BATCH_BYTES: usize = 1 << 20;
 /// Minimum number of batches, so that one or two interruptions do not move the median. Long copies on a busy machine
 /// get fewer if ten times the duration passes first.
-const LEAST_BATCHES: usize = 5;
+const MIN_BATCHES: usize = 5;
 /// Size of the source and of the target of the cold copy, bytes.
 pub const COLD_BYTES: usize = 256 << 20;
 /// Available memory required per byte of source: source, target, and as much again for the rest of the machine.
@@ -31,7 +31,7 @@ const MEMORY_FACTOR: u64 = 3;
 /// # Errors
 /// Returns `ENOMEM` if the buffers cannot be allocated.
 pub fn hot_bytes_per_s(bytes: usize, duration: Duration) -> Result<f64, Errno> {
-    let (source, mut target) = (Buffer::touched(bytes, 1)?, Buffer::touched(bytes, 2)?);
+    let (source, mut target) = (Buffer::new_filled(bytes, 1)?, Buffer::new_filled(bytes, 2)?);
     let copies = BATCH_BYTES.div_ceil(source.len());
     let (start, mut batches_ns) = (now_ns(), Vec::new());
     let mut last = start;
@@ -48,7 +48,7 @@ pub fn hot_bytes_per_s(bytes: usize, duration: Duration) -> Result<f64, Errno> {
 }
 
 fn wants_more(batches: usize, elapsed: Duration, duration: Duration) -> bool {
-    let limit = if batches < LEAST_BATCHES { 10 * duration } else { duration };
+    let limit = if batches < MIN_BATCHES { 10 * duration } else { duration };
     batches == 0 || elapsed < limit
 }
 
@@ -56,9 +56,9 @@ fn wants_more(batches: usize, elapsed: Duration, duration: Duration) -> bool {
 ///
 /// # Errors
 /// Returns an error if memory is short or refused.
-pub fn careful_hot_bytes_per_s(bytes: usize, duration: Duration) -> Result<f64, Unmeasured> {
+pub fn checked_hot_bytes_per_s(bytes: usize, duration: Duration) -> Result<f64, LimitError> {
     check_memory(bytes, available_bytes())?;
-    hot_bytes_per_s(bytes, duration).map_err(Unmeasured::refused("mmap"))
+    hot_bytes_per_s(bytes, duration).map_err(LimitError::refused("mmap"))
 }
 
 /// Bandwidth in bytes per second of copying over [`COLD_BYTES`] of source, `passes` times (at least once), on the
@@ -66,9 +66,9 @@ pub fn careful_hot_bytes_per_s(bytes: usize, duration: Duration) -> Result<f64, 
 ///
 /// # Errors
 /// Returns an error if memory is short or refused.
-pub fn cold_bytes_per_s(passes: usize) -> Result<f64, Unmeasured> {
+pub fn cold_bytes_per_s(passes: usize) -> Result<f64, LimitError> {
     check_memory(COLD_BYTES, available_bytes())?;
-    let mut both = Buffer::populated(2 * COLD_BYTES).map_err(Unmeasured::refused("mmap"))?;
+    let mut both = Buffer::new_populated(2 * COLD_BYTES).map_err(LimitError::refused("mmap"))?;
     Ok(walk(&mut both, passes.max(1)))
 }
 
@@ -90,11 +90,11 @@ fn walk(both: &mut Buffer, passes: usize) -> f64 {
     rate(BATCH_BYTES, median(pieces_ns).unwrap_or(u64::MAX))
 }
 
-fn check_memory(source_bytes: usize, available_bytes: Option<u64>) -> Result<(), Unmeasured> {
+fn check_memory(source_bytes: usize, available_bytes: Option<u64>) -> Result<(), LimitError> {
     let needed_bytes = MEMORY_FACTOR.saturating_mul(source_bytes as u64);
     match available_bytes {
         Some(available_bytes) if available_bytes < needed_bytes => {
-            Err(Unmeasured::ShortOfMemory { needed_bytes, available_bytes })
+            Err(LimitError::ShortOfMemory { needed_bytes, available_bytes })
         }
         _ => Ok(()),
     }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn walking_copies_every_source_to_its_target() {
-        let mut both = Buffer::touched(4 * BATCH_BYTES, 1).unwrap();
+        let mut both = Buffer::new_filled(4 * BATCH_BYTES, 1).unwrap();
         both[2 * BATCH_BYTES..][..BATCH_BYTES].fill(7);
         let rate = walk(&mut both, 1);
         assert!(rate > 0.0, "{rate}");
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(check_memory(100, Some(300)), Ok(()));
         assert_eq!(check_memory(100, None), Ok(()));
         let short = check_memory(100, Some(299)).unwrap_err();
-        assert_eq!(short, Unmeasured::ShortOfMemory { needed_bytes: 300, available_bytes: 299 });
+        assert_eq!(short, LimitError::ShortOfMemory { needed_bytes: 300, available_bytes: 299 });
         assert!(check_memory(usize::MAX, Some(u64::MAX - 1)).is_err());
     }
 }

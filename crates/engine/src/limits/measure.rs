@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use ipcperf_model::hardware_limits::{CachelineLimit, CopyLimit, Limits, PairKind};
+use ipcperf_model::hardware_limits::{CachelineLimit, CopyLimit, HardwareLimits, PairKind};
 use ipcperf_model::placement::Placement;
 
-use super::unmeasured::Unmeasured;
+use super::error::LimitError;
 use super::{Effort, cacheline, copy, switch, system_call, threads, wake};
 use crate::placement::{PlacementError, Topology};
 
@@ -15,10 +15,10 @@ use crate::placement::{PlacementError, Topology};
 /// machine it takes the time that `effort` says, and on a busy one at most some ten times that. The calling thread's
 /// affinity is unchanged. No thread, process or mapping remains, except for thread stacks that the C library may cache.
 #[must_use]
-pub fn measure(topology: &Topology, copy_sizes: &[usize], effort: Effort) -> Limits {
-    let durations = Durations::of(effort);
-    let mut measuring = Measuring { topology, durations, missing: Vec::new() };
-    let limits = Limits {
+pub fn measure(topology: &Topology, copy_sizes: &[usize], effort: Effort) -> HardwareLimits {
+    let durations = Durations::from_effort(effort);
+    let mut measuring = Measurer { topology, durations, missing: Vec::new() };
+    let limits = HardwareLimits {
         copy: measuring.copies(copy_sizes),
         copy_cold_bytes_per_s: measuring.copy_cold(),
         system_call_ns: measuring.system_call(),
@@ -27,7 +27,7 @@ pub fn measure(topology: &Topology, copy_sizes: &[usize], effort: Effort) -> Lim
         cacheline: measuring.cachelines(),
         missing: Vec::new(),
     };
-    Limits { missing: measuring.missing, ..limits }
+    HardwareLimits { missing: measuring.missing, ..limits }
 }
 
 /// Measuring time of each figure.
@@ -42,7 +42,7 @@ struct Durations {
 }
 
 impl Durations {
-    const fn of(effort: Effort) -> Self {
+    const fn from_effort(effort: Effort) -> Self {
         match effort {
             Effort::Brief => Self {
                 copy: Duration::from_millis(5),
@@ -65,44 +65,45 @@ impl Durations {
 }
 
 /// State of a measurement.
-struct Measuring<'a> {
+struct Measurer<'a> {
     topology: &'a Topology,
     durations: Durations,
     missing: Vec<String>,
 }
 
-impl Measuring<'_> {
+impl Measurer<'_> {
     fn copies(&mut self, sizes: &[usize]) -> Vec<CopyLimit> {
         let duration = self.durations.copy;
         let mut copy = |&bytes: &usize| {
-            let rate = self.alone(&format!("copy of {bytes} bytes"), || {
-                copy::careful_hot_bytes_per_s(bytes, duration)
+            let rate = self.run_pinned(&format!("copy of {bytes} bytes"), || {
+                copy::checked_hot_bytes_per_s(bytes, duration)
             });
-            CopyLimit { bytes: bytes as u64, hot_bytes_per_s: rate.map(whole) }
+            CopyLimit { bytes: bytes as u64, hot_bytes_per_s: rate.map(round_to_u64) }
         };
         sizes.iter().map(&mut copy).collect()
     }
 
     fn copy_cold(&mut self) -> Option<u64> {
-        let passes = self.durations.cold_passes.ok_or(Unmeasured::TooLong);
-        self.alone("copy_cold_bytes_per_s", || copy::cold_bytes_per_s(passes?)).map(whole)
+        let passes = self.durations.cold_passes.ok_or(LimitError::TooLong);
+        self.run_pinned("copy_cold_bytes_per_s", || copy::cold_bytes_per_s(passes?))
+            .map(round_to_u64)
     }
 
     fn system_call(&mut self) -> Option<f64> {
         let duration = self.durations.system_call;
-        self.alone("system_call_ns", || system_call::system_call_ns(duration))
+        self.run_pinned("system_call_ns", || system_call::system_call_ns(duration))
     }
 
     fn switch(&mut self) -> Option<f64> {
         let duration = self.durations.switch;
-        let figure = pair(self.topology, Placement::Same)
+        let figure = resolve_pair(self.topology, Placement::Same)
             .and_then(|cpus| switch::switch_ns(cpus[0], duration));
         self.or_missing("switch_ns", figure)
     }
 
     fn futex_wake(&mut self) -> Option<f64> {
         let duration = self.durations.futex_wake;
-        let figure = pair(self.topology, Placement::Split)
+        let figure = resolve_pair(self.topology, Placement::Split)
             .and_then(|cpus| wake::futex_wake_ns(cpus, duration));
         self.or_missing("futex_wake_ns", figure)
     }
@@ -112,11 +113,11 @@ impl Measuring<'_> {
     fn cachelines(&mut self) -> Vec<CachelineLimit> {
         let mut limits: Vec<CachelineLimit> = Vec::new();
         for kind in PairKind::ALL {
-            let cpus = match pair(self.topology, kind.placement()) {
+            let cpus = match resolve_pair(self.topology, kind.placement()) {
                 Ok(cpus) => cpus,
                 Err(none) => {
-                    let says = (kind == PairKind::Split).then(|| format!("cacheline: {none}"));
-                    self.missing.extend(says);
+                    let reason = (kind == PairKind::Split).then(|| format!("cacheline: {none}"));
+                    self.missing.extend(reason);
                     continue;
                 }
             };
@@ -134,24 +135,24 @@ impl Measuring<'_> {
     }
 
     /// Runs `work` on a new thread on the first CPU, and returns its figure.
-    fn alone(
+    fn run_pinned(
         &mut self,
         name: &str,
-        work: impl FnOnce() -> Result<f64, Unmeasured> + Send,
+        work: impl FnOnce() -> Result<f64, LimitError> + Send,
     ) -> Option<f64> {
-        let figure =
-            pair(self.topology, Placement::Same).and_then(|cpus| threads::alone(cpus[0], work));
+        let figure = resolve_pair(self.topology, Placement::Same)
+            .and_then(|cpus| threads::run_pinned(cpus[0], work));
         self.or_missing(name, figure)
     }
 
     /// Returns the figure, or records the reason why it is missing.
-    fn or_missing(&mut self, name: &str, figure: Result<f64, Unmeasured>) -> Option<f64> {
+    fn or_missing(&mut self, name: &str, figure: Result<f64, LimitError>) -> Option<f64> {
         figure.map_err(|reason| self.missing.push(format!("{name}: {reason}"))).ok()
     }
 }
 
 /// Resolves a placement that names CPUs.
-fn pair(topology: &Topology, placement: Placement) -> Result<[u32; 2], Unmeasured> {
+fn resolve_pair(topology: &Topology, placement: Placement) -> Result<[u32; 2], LimitError> {
     let needs = "CPUs of its own";
     let none = || PlacementError::NoSuchPair { placement, needs, allowed: topology.allowed() };
     Ok(topology.resolve(placement)?.ok_or_else(none)?)
@@ -162,7 +163,7 @@ fn pair(topology: &Topology, placement: Placement) -> Result<[u32; 2], Unmeasure
     clippy::cast_sign_loss,
     reason = "a positive rate far below 2^63"
 )]
-fn whole(rate: f64) -> u64 {
+fn round_to_u64(rate: f64) -> u64 {
     rate.round() as u64
 }
 
@@ -170,9 +171,13 @@ fn whole(rate: f64) -> u64 {
 mod tests {
     use super::*;
 
-    fn nothing() -> Measuring<'static> {
+    fn nothing() -> Measurer<'static> {
         static NONE: Topology = Topology { cpus: Vec::new() };
-        Measuring { topology: &NONE, durations: Durations::of(Effort::Brief), missing: Vec::new() }
+        Measurer {
+            topology: &NONE,
+            durations: Durations::from_effort(Effort::Brief),
+            missing: Vec::new(),
+        }
     }
 
     #[test]
@@ -193,7 +198,7 @@ mod tests {
     #[test]
     fn a_size_that_no_memory_holds_is_missing_and_the_others_are_not() {
         let topology = Topology::read().unwrap();
-        let mut measuring = Measuring { topology: &topology, ..nothing() };
+        let mut measuring = Measurer { topology: &topology, ..nothing() };
         let copies = measuring.copies(&[4096, usize::MAX / 4, 64]);
         assert_eq!(
             copies.iter().map(|one| one.hot_bytes_per_s.is_some()).collect::<Vec<_>>(),

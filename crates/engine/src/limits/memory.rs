@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// it. Page cache of a cgroup counts as used, although it could be dropped.
 pub(super) fn available_bytes() -> Option<u64> {
     let machine = read("/proc/meminfo").and_then(|text| meminfo_available_bytes(&text));
-    let own = read("/proc/self/cgroup").and_then(|text| cgroup(&text));
-    machine.into_iter().chain(own.and_then(|folder| left_bytes(&folder))).min()
+    let own = read("/proc/self/cgroup").and_then(|text| cgroup_folder(&text));
+    machine.into_iter().chain(own.and_then(|folder| cgroup_available_bytes(&folder))).min()
 }
 
 fn read(path: impl AsRef<Path>) -> Option<String> {
@@ -22,17 +22,17 @@ fn meminfo_available_bytes(text: &str) -> Option<u64> {
 }
 
 /// Folder of the process's cgroup (version 2).
-fn cgroup(text: &str) -> Option<PathBuf> {
+fn cgroup_folder(text: &str) -> Option<PathBuf> {
     let path = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
     Some(Path::new("/sys/fs/cgroup").join(path))
 }
 
 /// Minimum remaining memory over this cgroup and its ancestors, bytes.
-fn left_bytes(folder: &Path) -> Option<u64> {
+fn cgroup_available_bytes(folder: &Path) -> Option<u64> {
     let number = |path: PathBuf| read(path)?.trim().parse::<u64>().ok();
     let left = |folder: &Path| {
-        let most = number(folder.join("memory.max"))?;
-        Some(most.saturating_sub(number(folder.join("memory.current"))?))
+        let max = number(folder.join("memory.max"))?;
+        Some(max.saturating_sub(number(folder.join("memory.current"))?))
     };
     folder.ancestors().filter_map(left).min()
 }
@@ -51,8 +51,8 @@ mod tests {
     #[test]
     fn the_cgroup_of_version_2_is_found() {
         let text = "4:memory:/old\n0::/user.slice/a\n";
-        assert_eq!(cgroup(text), Some(PathBuf::from("/sys/fs/cgroup/user.slice/a")));
-        assert_eq!(cgroup("4:memory:/old\n"), None);
+        assert_eq!(cgroup_folder(text), Some(PathBuf::from("/sys/fs/cgroup/user.slice/a")));
+        assert_eq!(cgroup_folder("4:memory:/old\n"), None);
     }
 
     #[test]
@@ -65,7 +65,7 @@ mod tests {
         write(root.join("memory.current"), "900\n");
         write(inner.join("memory.max"), "5000\n");
         write(inner.join("memory.current"), "10\n");
-        let left = left_bytes(&inner);
+        let left = cgroup_available_bytes(&inner);
         fs::remove_dir_all(&root).unwrap();
         assert_eq!(left, Some(100));
     }

@@ -6,10 +6,11 @@
 //!
 //! All measurements run on new threads: they run within the command, which may have other threads and so cannot fork. A
 //! limit that cannot be measured is `None`, with the reason in
-//! [`Limits::missing`](ipcperf_model::hardware_limits::Limits::missing).
+//! [`Limits::missing`](ipcperf_model::hardware_limits::HardwareLimits::missing).
 
 pub mod cacheline;
 pub mod copy;
+mod error;
 mod measure;
 mod median;
 mod memory;
@@ -17,11 +18,10 @@ mod ping_pong;
 pub mod switch;
 pub mod system_call;
 mod threads;
-mod unmeasured;
 pub mod wake;
 
+pub use error::LimitError;
 pub use measure::measure;
-pub use unmeasured::Unmeasured;
 
 /// Amount of time to spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags};
 
-use super::unmeasured::Unmeasured;
+use super::error::LimitError;
 
 /// Thread that holds the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,17 +16,17 @@ pub(super) enum Holder {
 }
 
 /// Value of the token after the end: no thread holds it.
-const OVER: u32 = 2;
+const ENDED: u32 = 2;
 
 /// How a thread got the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum TokenWait {
     /// The thread slept until it was woken.
-    Asleep,
+    Slept,
     /// The token arrived before the thread had fallen asleep.
-    Awake,
+    Immediate,
     /// It did not get the token: the exchange is over.
-    Over,
+    Ended,
 }
 
 /// The token; the leader holds it first.
@@ -43,10 +43,10 @@ impl Token {
     /// # Errors
     /// Returns an error if the system refused the wake.
     #[inline]
-    pub(super) fn pass(&self, holder: Holder, next: Holder) -> Result<(), Unmeasured> {
+    pub(super) fn pass(&self, holder: Holder, next: Holder) -> Result<(), LimitError> {
         let (holder, next) = (holder as u32, next as u32);
         if self.0.compare_exchange(holder, next, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            futex::wake(&self.0, Flags::PRIVATE, 1).map_err(Unmeasured::refused("futex"))?;
+            futex::wake(&self.0, Flags::PRIVATE, 1).map_err(LimitError::refused("futex"))?;
         }
         Ok(())
     }
@@ -56,27 +56,27 @@ impl Token {
     /// # Errors
     /// Returns an error if the system refused the wait.
     #[inline]
-    pub(super) fn take(&self, me: Holder) -> Result<Taken, Unmeasured> {
-        let mut taken = Taken::Awake;
+    pub(super) fn take(&self, me: Holder) -> Result<TokenWait, LimitError> {
+        let mut taken = TokenWait::Immediate;
         loop {
             let holder = self.0.load(Ordering::Acquire);
-            if holder == OVER {
-                return Ok(Taken::Over);
+            if holder == ENDED {
+                return Ok(TokenWait::Ended);
             }
             if holder == me as u32 {
                 return Ok(taken);
             }
             match futex::wait(&self.0, Flags::PRIVATE, holder, None) {
-                Ok(()) => taken = Taken::Asleep,
+                Ok(()) => taken = TokenWait::Slept,
                 Err(Errno::AGAIN | Errno::INTR) => {}
-                Err(errno) => return Err(Unmeasured::refused("futex")(errno)),
+                Err(errno) => return Err(LimitError::refused("futex")(errno)),
             }
         }
     }
 
     /// Ends the exchange for both threads.
     pub(super) fn end(&self) {
-        self.0.store(OVER, Ordering::Release);
+        self.0.store(ENDED, Ordering::Release);
         // If the wake is refused here, it was also refused where it is reported.
         let _ = futex::wake(&self.0, Flags::PRIVATE, 2);
     }
@@ -89,14 +89,14 @@ mod tests {
     #[test]
     fn who_has_the_token_takes_it_awake_and_the_other_sleeps_for_it() {
         let token = Token::new();
-        assert_eq!(token.take(Holder::Leader), Ok(Taken::Awake));
+        assert_eq!(token.take(Holder::Leader), Ok(TokenWait::Immediate));
         let taken = std::thread::scope(|scope| {
             let follower = scope.spawn(|| token.take(Holder::Follower));
             std::thread::sleep(std::time::Duration::from_millis(20));
             token.pass(Holder::Leader, Holder::Follower).unwrap();
             follower.join().unwrap()
         });
-        assert_ne!(taken, Ok(Taken::Over));
+        assert_ne!(taken, Ok(TokenWait::Ended));
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
         let token = Token::new();
         token.end();
         token.pass(Holder::Leader, Holder::Follower).unwrap();
-        assert_eq!(token.take(Holder::Follower), Ok(Taken::Over));
+        assert_eq!(token.take(Holder::Follower), Ok(TokenWait::Ended));
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
             let follower = scope.spawn(|| token.take(Holder::Follower));
             std::thread::sleep(std::time::Duration::from_millis(5));
             token.end();
-            assert_eq!(follower.join().unwrap(), Ok(Taken::Over));
+            assert_eq!(follower.join().unwrap(), Ok(TokenWait::Ended));
         });
     }
 }

@@ -9,30 +9,30 @@
 
 use std::time::Duration;
 
+use super::error::LimitError;
 use super::median::median;
-use super::ping_pong::{Holder, Taken, Token};
-use super::threads::{Duet, together};
-use super::unmeasured::Unmeasured;
+use super::ping_pong::{Holder, Token, TokenWait};
+use super::threads::{PairMeasurement, run_pair};
 use crate::clock::now_ns;
 
 /// Round trips between two readings of the clock.
 const BATCH: u64 = 20;
 
-struct Switching {
+struct SwitchMeasurement {
     token: Token,
     duration: Duration,
 }
 
-impl Duet for Switching {
-    type Measured = Vec<u64>;
+impl PairMeasurement for SwitchMeasurement {
+    type Output = Vec<u64>;
 
-    fn lead(&self) -> Result<Vec<u64>, Unmeasured> {
+    fn lead(&self) -> Result<Vec<u64>, LimitError> {
         let (start, mut batches_ns) = (now_ns(), Vec::new());
         let mut last = start;
         while u128::from(last - start) < self.duration.as_nanos() {
             for _ in 0..BATCH {
                 self.token.pass(Holder::Leader, Holder::Follower)?;
-                if self.token.take(Holder::Leader)? == Taken::Over {
+                if self.token.take(Holder::Leader)? == TokenWait::Ended {
                     return Ok(batches_ns);
                 }
             }
@@ -45,7 +45,7 @@ impl Duet for Switching {
 
     fn follow(&self) {
         // The leader makes the same calls and reports a refusal.
-        while let Ok(Taken::Asleep | Taken::Awake) = self.token.take(Holder::Follower) {
+        while let Ok(TokenWait::Slept | TokenWait::Immediate) = self.token.take(Holder::Follower) {
             if self.token.pass(Holder::Follower, Holder::Leader).is_err() {
                 break;
             }
@@ -63,10 +63,11 @@ impl Duet for Switching {
 /// Returns an error if two threads on `cpu` are not available, if futexes are refused, or if not one batch ended within
 /// ten times `duration`.
 #[allow(clippy::cast_precision_loss, reason = "microseconds in ns")]
-pub fn switch_ns(cpu: u32, duration: Duration) -> Result<f64, Unmeasured> {
+pub fn switch_ns(cpu: u32, duration: Duration) -> Result<f64, LimitError> {
     let bound = 10 * duration;
-    let batches_ns = together([cpu; 2], bound, &Switching { token: Token::new(), duration })?;
-    let batch_ns = median(batches_ns).ok_or(Unmeasured::TooBusy { after: bound })?;
+    let batches_ns =
+        run_pair([cpu; 2], bound, &SwitchMeasurement { token: Token::new(), duration })?;
+    let batch_ns = median(batches_ns).ok_or(LimitError::TooBusy { after: bound })?;
     Ok(batch_ns as f64 / (2 * BATCH) as f64)
 }
 
@@ -83,7 +84,7 @@ mod tests {
         let call_ns = system_call_ns(duration).unwrap();
         match switch_ns(cpu, duration) {
             Ok(switch_ns) => assert!(switch_ns > call_ns, "{switch_ns} {call_ns}"),
-            Err(reason) => assert!(matches!(reason, Unmeasured::TooBusy { .. }), "{reason}"),
+            Err(reason) => assert!(matches!(reason, LimitError::TooBusy { .. }), "{reason}"),
         }
     }
 }

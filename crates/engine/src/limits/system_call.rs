@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use rustix::process::getppid;
 
+use super::error::LimitError;
 use super::median::median;
-use super::unmeasured::Unmeasured;
 use crate::clock::now_ns;
 
 /// Calls between two readings of the clock.
@@ -22,7 +22,7 @@ const BATCH: u64 = 200;
 /// # Errors
 /// Returns an error if not one batch ended: `duration` is zero.
 #[allow(clippy::cast_precision_loss, reason = "microseconds in ns")]
-pub fn system_call_ns(duration: Duration) -> Result<f64, Unmeasured> {
+pub fn system_call_ns(duration: Duration) -> Result<f64, LimitError> {
     let (start, mut batches_ns) = (now_ns(), Vec::new());
     let mut last = start;
     while u128::from(last - start) < duration.as_nanos() {
@@ -33,7 +33,7 @@ pub fn system_call_ns(duration: Duration) -> Result<f64, Unmeasured> {
         batches_ns.push(now - last);
         last = now;
     }
-    let batch_ns = median(batches_ns).ok_or(Unmeasured::TooBusy { after: duration })?;
+    let batch_ns = median(batches_ns).ok_or(LimitError::TooBusy { after: duration })?;
     Ok(batch_ns as f64 / BATCH as f64)
 }
 

@@ -8,19 +8,19 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-use super::unmeasured::Unmeasured;
+use super::error::LimitError;
 use crate::placement::pin;
 
 /// A measurement by a leader and a follower, each on its CPU.
-pub(super) trait Duet: Sync {
+pub(super) trait PairMeasurement: Sync {
     /// Result of the leader.
-    type Measured: Send;
+    type Output: Send;
 
     /// Measures, against a follower that answers.
     ///
     /// # Errors
     /// Returns the error of a call that the system refused.
-    fn lead(&self) -> Result<Self::Measured, Unmeasured>;
+    fn lead(&self) -> Result<Self::Output, LimitError>;
 
     /// Answers until the measurement ends.
     fn follow(&self);
@@ -34,10 +34,10 @@ pub(super) trait Duet: Sync {
 ///
 /// # Errors
 /// Returns an error if no thread could be started, or the error of `work`.
-pub(super) fn alone<T: Send>(
+pub(super) fn run_pinned<T: Send>(
     cpu: u32,
-    work: impl FnOnce() -> Result<T, Unmeasured> + Send,
-) -> Result<T, Unmeasured> {
+    work: impl FnOnce() -> Result<T, LimitError> + Send,
+) -> Result<T, LimitError> {
     scope(|scope| {
         let pinned_work = move || {
             let _ = pin(cpu);
@@ -48,15 +48,15 @@ pub(super) fn alone<T: Send>(
 }
 
 /// Runs `duet` on `cpus`, the leader's and the follower's, and returns the leader's result. The calling thread stops
-/// the duet after `bound`, so that its two threads can wait for each other without a limit.
+/// the duet after `timeout`, so that its two threads can wait for each other without a limit.
 ///
 /// # Errors
 /// Returns an error if a thread or CPU was refused, or the leader's error.
-pub(super) fn together<D: Duet>(
+pub(super) fn run_pair<D: PairMeasurement>(
     cpus: [u32; 2],
-    bound: Duration,
+    timeout: Duration,
     duet: &D,
-) -> Result<D::Measured, Unmeasured> {
+) -> Result<D::Output, LimitError> {
     scope(|scope| {
         let ((ready, is_ready), (go, begins), (done, is_done)) = (channel(), channel(), channel());
         let follower = spawn(scope, move || follow(cpus[1], duet, &ready, &begins))?;
@@ -68,7 +68,7 @@ pub(super) fn together<D: Duet>(
             measured
         })?;
         // No value is ever sent: this returns when the leader drops its side, or at the time limit.
-        let _: Result<(), _> = is_done.recv_timeout(bound);
+        let _: Result<(), _> = is_done.recv_timeout(timeout);
         duet.stop();
         // Join explicitly: the scope waits only for the follower's closure to return, not for the thread to end.
         join(follower);
@@ -76,15 +76,15 @@ pub(super) fn together<D: Duet>(
     })
 }
 
-type Pinned = Result<(), Unmeasured>;
+type PinResult = Result<(), LimitError>;
 
-fn lead<D: Duet>(
+fn lead<D: PairMeasurement>(
     cpu: u32,
     duet: &D,
-    is_ready: &Receiver<Pinned>,
+    is_ready: &Receiver<PinResult>,
     go: &Sender<()>,
-) -> Result<D::Measured, Unmeasured> {
-    pinned(cpu)?;
+) -> Result<D::Output, LimitError> {
+    pin_to(cpu)?;
     // A follower always reports whether it is ready, and then waits for the start.
     if let Ok(follower) = is_ready.recv() {
         follower?;
@@ -93,8 +93,8 @@ fn lead<D: Duet>(
     duet.lead()
 }
 
-fn follow(cpu: u32, duet: &impl Duet, ready: &Sender<Pinned>, begins: &Receiver<()>) {
-    let is_pinned = pinned(cpu);
+fn follow(cpu: u32, duet: &impl PairMeasurement, ready: &Sender<PinResult>, begins: &Receiver<()>) {
+    let is_pinned = pin_to(cpu);
     let follows = is_pinned.is_ok();
     let has_heard = ready.send(is_pinned).is_ok();
     // Without a leader no start is sent, and there is nothing to follow.
@@ -103,21 +103,21 @@ fn follow(cpu: u32, duet: &impl Duet, ready: &Sender<Pinned>, begins: &Receiver<
     }
 }
 
-fn pinned(cpu: u32) -> Pinned {
-    pin(cpu).map_err(Unmeasured::refused("sched_setaffinity"))
+fn pin_to(cpu: u32) -> PinResult {
+    pin(cpu).map_err(LimitError::refused("sched_setaffinity"))
 }
 
 fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
-) -> Result<ScopedJoinHandle<'scope, T>, Unmeasured> {
+) -> Result<ScopedJoinHandle<'scope, T>, LimitError> {
     let named = Builder::new().name("limits".to_owned());
     named.spawn_scoped(scope, work).map_err(|error| refused_thread(&error))
 }
 
-fn refused_thread(error: &io::Error) -> Unmeasured {
+fn refused_thread(error: &io::Error) -> LimitError {
     let errno = Errno::from_io_error(error).unwrap_or(Errno::AGAIN);
-    Unmeasured::Refused { call: "starting a thread", errno }
+    LimitError::Refused { call: "starting a thread", errno }
 }
 
 fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
@@ -143,10 +143,10 @@ mod tests {
         }
     }
 
-    impl Duet for Waiting {
-        type Measured = ();
+    impl PairMeasurement for Waiting {
+        type Output = ();
 
-        fn lead(&self) -> Result<(), Unmeasured> {
+        fn lead(&self) -> Result<(), LimitError> {
             self.wait();
             Ok(())
         }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn work_alone_leaves_the_callers_affinity_as_it_was() {
         let before = Topology::read().unwrap();
-        let seen = alone(first_cpu(), || Ok(Topology::read().unwrap().cpus.len()));
+        let seen = run_pinned(first_cpu(), || Ok(Topology::read().unwrap().cpus.len()));
         assert_eq!(seen, Ok(1));
         assert_eq!(Topology::read().unwrap(), before);
     }
@@ -175,14 +175,14 @@ mod tests {
     #[test]
     fn two_that_do_not_end_are_stopped() {
         let waiting = Waiting::default();
-        assert_eq!(together([first_cpu(); 2], Duration::from_millis(5), &waiting), Ok(()));
+        assert_eq!(run_pair([first_cpu(); 2], Duration::from_millis(5), &waiting), Ok(()));
     }
 
     #[test]
     fn a_cpu_that_is_not_there_is_a_reason_and_no_hang() {
         let nowhere = 1023;
         for cpus in [[nowhere, first_cpu()], [first_cpu(), nowhere]] {
-            let refused = together(cpus, Duration::from_secs(60), &Waiting::default());
+            let refused = run_pair(cpus, Duration::from_secs(60), &Waiting::default());
             let reason = refused.unwrap_err().to_string();
             assert!(reason.starts_with("sched_setaffinity was refused"), "{reason}");
         }

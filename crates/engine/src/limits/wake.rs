@@ -5,7 +5,7 @@
 //! `FUTEX_WAKE` to one in the woken thread just after its `FUTEX_WAIT` has returned. The figure averages both
 //! directions, which cancels a difference between the clocks of two CPUs; it is the median over such pairs. It includes
 //! the wake call, the interrupt to the other CPU, that CPU's exit from idle, and the switch to the woken thread. The
-//! depth of the idle state that a CPU reaches in [`SETTLE_NS`] depends on the machine; deeper states take longer to
+//! depth of the idle state that a CPU reaches in `SETTLE_NS` depends on the machine; deeper states take longer to
 //! leave.
 //!
 //! References: [futex(2)](https://man7.org/linux/man-pages/man2/futex.2.html).
@@ -14,10 +14,10 @@ use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::error::LimitError;
 use super::median::median;
-use super::ping_pong::{Holder, Taken, Token};
-use super::threads::{Duet, together};
-use super::unmeasured::Unmeasured;
+use super::ping_pong::{Holder, Token, TokenWait};
+use super::threads::{PairMeasurement, run_pair};
 use crate::clock::now_ns;
 
 /// Time for the other thread to fall asleep, ns: many times the duration of a wait call.
@@ -25,7 +25,7 @@ const SETTLE_NS: u64 = 50_000;
 /// Value that the follower stores for a wake that found it awake.
 const AWAKE: u64 = 0;
 
-struct Waking {
+struct WakeMeasurement {
     token: Token,
     duration: Duration,
     /// Time when the follower had been woken, ns on the clock, or [`AWAKE`].
@@ -34,7 +34,7 @@ struct Waking {
     follower_wakes: AtomicU64,
 }
 
-impl Waking {
+impl WakeMeasurement {
     fn new(duration: Duration) -> Self {
         let never = || AtomicU64::new(AWAKE);
         let (follower_woken, follower_wakes) = (never(), never());
@@ -43,24 +43,24 @@ impl Waking {
 
     /// Wakes the follower and waits for its wake. Returns the duration of the two wakes, ns; `None` if either found the
     /// other awake.
-    fn there_and_back(&self) -> Result<(Taken, Option<u64>), Unmeasured> {
-        let wakes = settle();
+    fn round_trip(&self) -> Result<(TokenWait, Option<u64>), LimitError> {
+        let wakes = spin_until_asleep();
         self.token.pass(Holder::Leader, Holder::Follower)?;
         let taken = self.token.take(Holder::Leader)?;
         let woken = now_ns();
         let follower_woken = self.follower_woken.load(Ordering::Relaxed);
         let follower_wakes = self.follower_wakes.load(Ordering::Relaxed);
-        let slept = taken == Taken::Asleep && follower_woken != AWAKE;
+        let slept = taken == TokenWait::Slept && follower_woken != AWAKE;
         let both_ns = two_wakes_ns([wakes, woken], [follower_woken, follower_wakes]);
         Ok((taken, slept.then_some(both_ns)))
     }
 
     /// Waits to be woken, and wakes the leader.
-    fn answer(&self) -> Result<Taken, Unmeasured> {
+    fn respond(&self) -> Result<TokenWait, LimitError> {
         let taken = self.token.take(Holder::Follower)?;
-        let woken = if taken == Taken::Asleep { now_ns() } else { AWAKE };
+        let woken = if taken == TokenWait::Slept { now_ns() } else { AWAKE };
         self.follower_woken.store(woken, Ordering::Relaxed);
-        self.follower_wakes.store(settle(), Ordering::Relaxed);
+        self.follower_wakes.store(spin_until_asleep(), Ordering::Relaxed);
         self.token.pass(Holder::Follower, Holder::Leader)?;
         Ok(taken)
     }
@@ -74,7 +74,7 @@ fn two_wakes_ns(leader: [u64; 2], follower: [u64; 2]) -> u64 {
 }
 
 /// Spins until the other thread has had time to fall asleep; returns the last reading of the clock, ns.
-fn settle() -> u64 {
+fn spin_until_asleep() -> u64 {
     let start = now_ns();
     loop {
         let now = now_ns();
@@ -85,14 +85,14 @@ fn settle() -> u64 {
     }
 }
 
-impl Duet for Waking {
-    type Measured = Vec<u64>;
+impl PairMeasurement for WakeMeasurement {
+    type Output = Vec<u64>;
 
-    fn lead(&self) -> Result<Vec<u64>, Unmeasured> {
+    fn lead(&self) -> Result<Vec<u64>, LimitError> {
         let (start, mut wakes_ns) = (now_ns(), Vec::new());
         while u128::from(now_ns() - start) < self.duration.as_nanos() {
-            let (taken, both_ns) = self.there_and_back()?;
-            if taken == Taken::Over {
+            let (taken, both_ns) = self.round_trip()?;
+            if taken == TokenWait::Ended {
                 break;
             }
             wakes_ns.extend(both_ns);
@@ -102,7 +102,7 @@ impl Duet for Waking {
 
     fn follow(&self) {
         // The leader makes the same calls and reports a refusal.
-        while let Ok(Taken::Asleep | Taken::Awake) = self.answer() {}
+        while let Ok(TokenWait::Slept | TokenWait::Immediate) = self.respond() {}
     }
 
     fn stop(&self) {
@@ -117,10 +117,10 @@ impl Duet for Waking {
 /// Returns an error if threads on `cpus` are not available, if futexes are refused, or if no wake found the other
 /// thread asleep within ten times `duration`.
 #[allow(clippy::cast_precision_loss, reason = "microseconds in ns")]
-pub fn futex_wake_ns(cpus: [u32; 2], duration: Duration) -> Result<f64, Unmeasured> {
+pub fn futex_wake_ns(cpus: [u32; 2], duration: Duration) -> Result<f64, LimitError> {
     let bound = 10 * duration;
-    let wakes_ns = together(cpus, bound, &Waking::new(duration))?;
-    let both_ns = median(wakes_ns).ok_or(Unmeasured::TooBusy { after: bound })?;
+    let wakes_ns = run_pair(cpus, bound, &WakeMeasurement::new(duration))?;
+    let both_ns = median(wakes_ns).ok_or(LimitError::TooBusy { after: bound })?;
     Ok(both_ns as f64 / 2.0)
 }
 
@@ -139,7 +139,7 @@ mod tests {
     /// The scheduler chooses the CPUs. The counted wakes and the pauses before them fit into the elapsed time.
     #[test]
     fn a_wake_is_without_the_time_both_take_to_settle() {
-        let waking = Waking::new(Duration::from_millis(20));
+        let waking = WakeMeasurement::new(Duration::from_millis(20));
         let start = now_ns();
         let wakes_ns = std::thread::scope(|scope| {
             scope.spawn(|| waking.follow());

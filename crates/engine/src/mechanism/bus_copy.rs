@@ -1,15 +1,17 @@
 //! `bus-copy`: the sender copies each message into the receiver's pool and announces it through a socket.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
 use super::mapping::{Access, Mapping};
 use super::memfd;
-use super::pool_socket::{self, Line, METADATA, News, PLACES, Places, lines, place_bytes};
-use super::refusal::refused;
+use super::pool_socket::{
+    self, FreeSlots, METADATA, NoticeKind, NoticeSocket, SLOTS, notice_sockets, slot_bytes,
+};
+use super::setup_failure::setup_failure;
 use super::shm_ring::available;
 use crate::channel::{Channel, Documentation, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::worker;
@@ -17,33 +19,34 @@ use crate::worker;
 /// Facts about `bus-copy`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "bus-copy",
-    about: "as kdbus copied: the sender copies into the receiver's pool; a socket tells of it",
-    boundaries: Boundaries::Kept,
+    about: "as in kdbus: the sender copies into the receiver's pool and sends a notice through a \
+        socket",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::RungMemory,
+    path: PayloadPath::SharedMemoryWithDoorbell,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::Told,
-    unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::EofOrError,
+    unrelated: Unrelated::No("descriptors must be inherited or passed"),
+    helper: Helper::None,
     options: &[METADATA],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "What kdbus did with messages that were copied, without its module: each party \
-            has a pool, a memfd that it maps for reading and its peer for writing. To send is to copy \
-            the message into a free place of the peer's pool and to tell of it in a notice of 40 \
-            bytes, sent through a Unix domain sequenced-packet socket. The receiver reads the message \
-            where it lies and gives the place back when it is done: the notice of its answer says so, \
-            or, in a stream, a notice of its own for every four. A pool has eight places, of which \
-            the one freed last is used next. A copy and two calls for each message; in kdbus the \
-            kernel copied, and checked who may talk to whom.",
+        how_it_works: "Does what kdbus did with copied messages, without its kernel module. Each \
+            peer has a pool, a memfd that it maps for reading and the other peer maps for writing. \
+            To send, a peer copies the message into a free slot of the other peer's pool and sends \
+            a notice of 40 bytes through a Unix domain sequenced-packet socket. The receiver reads \
+            the message in place and then returns the slot: in a round trip with the notice of its \
+            reply, in a stream with a separate notice for every four messages. A pool has eight \
+            slots; the one that was freed last is used next. Each message costs one copy and two \
+            calls. In kdbus the kernel made the copy, and checked who may talk to whom.",
         message_boundaries: "Kept: one notice, one message.",
         minimum_kernel: "Linux 3.17 (memfd_create).",
-        defaults_that_matter: "The receiver has the message in memory of its own, but copies nothing \
-            out of the pool: a program that keeps it longer has to. The sender is trusted not to \
-            change what it has sent, which the kernel guaranteed in kdbus. metadata=timestamp costs \
-            the sender a reading of the clock, metadata=credentials has the kernel attach PID, UID and \
-            GID (SO_PASSCRED). --kernel-buffer does not apply.",
+        defaults_that_matter: "The receiver gets the message in its own memory, but does not copy \
+            it out of the pool; a program that keeps it longer has to. The sender is trusted not \
+            to change what it has sent; kdbus guaranteed this. With metadata=timestamp the sender \
+            also reads the clock; with metadata=credentials the kernel attaches PID, UID and GID \
+            (SO_PASSCRED). --kernel-buffer does not apply.",
         references: &[
             "man:memfd_create(2)",
             "man:unix(7)",
@@ -51,7 +54,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         ],
     },
     availability: available,
-    holds: pool_socket::held,
+    in_flight_messages: pool_socket::in_flight_messages,
     execute: worker::execute::<BusCopy>,
     ..Mechanism::BASE
 };
@@ -62,15 +65,16 @@ impl Channel for BusCopy {
     type End = CopyEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<CopyEnd>, Failure> {
-        let place_bytes = place_bytes(setup);
-        let [senders, receivers] = lines(setup)?;
+        let place_bytes = slot_bytes(setup);
+        let [senders, receivers] = notice_sockets(setup)?;
         let no_pool = |errno| {
-            refused("making a pool", errno).with_remedy("free memory, or use smaller messages")
+            setup_failure("creating a pool", errno)
+                .with_remedy("free memory, or use smaller messages")
         };
-        let [there_write, there_read] = pool(place_bytes).map_err(no_pool)?;
+        let [there_write, there_read] = new_pool(place_bytes).map_err(no_pool)?;
         // A stream sends nothing back, so one byte per slot is enough.
         let back_bytes = if setup.workload.is_answered() { place_bytes } else { 1 };
-        let [back_write, back_read] = pool(back_bytes).map_err(no_pool)?;
+        let [back_write, back_read] = new_pool(back_bytes).map_err(no_pool)?;
         Ok(Opened {
             sender: CopyEnd::new(senders, there_write, back_read, place_bytes),
             receiver: CopyEnd::new(receivers, back_write, there_read, place_bytes),
@@ -80,29 +84,36 @@ impl Channel for BusCopy {
 }
 
 /// Returns two mappings of a new pool: one for writing, one for reading.
-fn pool(place_bytes: usize) -> Result<[Mapping; 2], Errno> {
-    let bytes = place_bytes.checked_mul(PLACES).ok_or(Errno::NOMEM)?;
-    let file = memfd::of_fixed_size(bytes)?;
-    Ok([Mapping::of(&file, bytes, Access::Write)?, Mapping::of(&file, bytes, Access::ReadLater)?])
+fn new_pool(place_bytes: usize) -> Result<[Mapping; 2], Errno> {
+    let bytes = place_bytes.checked_mul(SLOTS).ok_or(Errno::NOMEM)?;
+    let file = memfd::create_fixed_size(bytes)?;
+    Ok([Mapping::new(&file, bytes, Access::Write)?, Mapping::new(&file, bytes, Access::ReadLazy)?])
 }
 
 #[derive(Debug)]
 struct CopyEnd {
-    line: Line,
+    socket: NoticeSocket,
     /// Mapping of the peer's pool.
-    theirs: Mapping,
+    peer_pool: Mapping,
     /// Free slots of the peer's pool.
-    places: Places,
-    own: Mapping,
-    place_bytes: usize,
+    free_slots: FreeSlots,
+    own_pool: Mapping,
+    slot_bytes: usize,
     /// Offset and length of the message taken last.
     taken: (usize, usize),
 }
 
 impl CopyEnd {
-    fn new(line: Line, theirs: Mapping, own: Mapping, place_bytes: usize) -> Self {
-        let (places, taken) = (Places::all_free(), (0, 0));
-        Self { line, theirs, places, own, place_bytes, taken }
+    fn new(line: NoticeSocket, theirs: Mapping, own: Mapping, place_bytes: usize) -> Self {
+        let (places, taken) = (FreeSlots::new(), (0, 0));
+        Self {
+            socket: line,
+            peer_pool: theirs,
+            free_slots: places,
+            own_pool: own,
+            slot_bytes: place_bytes,
+            taken,
+        }
     }
 
     /// Returns the message taken last, or an empty slice once its slot has been given back.
@@ -111,7 +122,7 @@ impl CopyEnd {
         let (at, bytes) = self.taken;
         // SAFETY: only the peer writes to our pool, and the protocol keeps it from reusing a slot before we
         // report it free; from then on `bytes` is 0.
-        unsafe { self.own.borrow(at, bytes) }
+        unsafe { self.own_pool.borrow(at, bytes) }
     }
 }
 
@@ -120,28 +131,28 @@ impl Endpoint for CopyEnd {
     const RECEIVES_IN_PLACE: bool = true;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        self.theirs.populate()?;
-        self.own.populate_to_read()
+        self.peer_pool.populate()?;
+        self.own_pool.populate_read()
     }
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        let place = self.places.find(&mut self.line)?;
-        self.theirs.copy_in(place * self.place_bytes, bytes);
-        self.line.tell(News::Message(place), bytes.len(), None)?;
-        self.places.sent(place);
+        let place = self.free_slots.acquire(&mut self.socket)?;
+        self.peer_pool.copy_in(place * self.slot_bytes, bytes);
+        self.socket.send(NoticeKind::Message(place), bytes.len(), None)?;
+        self.free_slots.mark_in_flight(place);
         Ok(bytes.len())
     }
 
     #[inline]
     fn take(&mut self) -> Result<usize, Errno> {
-        let Some(heard) = self.places.next_message(&mut self.line)? else { return Ok(0) };
-        let News::Message(place) = heard.notice.news else { return Err(Errno::BADMSG) };
-        let bytes = heard.notice.bytes;
-        if bytes > self.place_bytes {
+        let Some(received) = self.free_slots.next_message(&mut self.socket)? else { return Ok(0) };
+        let NoticeKind::Message(place) = received.notice.kind else { return Err(Errno::BADMSG) };
+        let bytes = received.notice.bytes;
+        if bytes > self.slot_bytes {
             return Err(Errno::BADMSG);
         }
-        self.taken = (place * self.place_bytes, bytes);
+        self.taken = (place * self.slot_bytes, bytes);
         Ok(bytes)
     }
 
@@ -153,22 +164,22 @@ impl Endpoint for CopyEnd {
     #[inline]
     fn release(&mut self) -> Result<(), Errno> {
         self.taken = (0, 0);
-        self.line.give_back()
+        self.socket.return_slot()
     }
 
     fn send_taken(&mut self) -> Result<(), Errno> {
-        let place = self.places.find(&mut self.line)?;
+        let place = self.free_slots.acquire(&mut self.socket)?;
         let bytes = self.message();
         let length = bytes.len();
-        self.theirs.copy_in(place * self.place_bytes, bytes);
+        self.peer_pool.copy_in(place * self.slot_bytes, bytes);
         self.taken = (0, 0);
-        self.line.give_back()?;
-        self.line.tell(News::Message(place), length, None)?;
-        self.places.sent(place);
+        self.socket.return_slot()?;
+        self.socket.send(NoticeKind::Message(place), length, None)?;
+        self.free_slots.mark_in_flight(place);
         Ok(())
     }
 
     fn take_calls(&mut self) -> Option<u64> {
-        Some(std::mem::take(&mut self.line.calls))
+        Some(std::mem::take(&mut self.socket.calls))
     }
 }

@@ -3,14 +3,16 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
 use super::mapping::{Access, Mapping};
-use super::memfd::{self, Filled};
-use super::pool_socket::{self, Line, METADATA, News, PLACES, Places, lines, place_bytes};
+use super::memfd::{self, MappedMemfd};
+use super::pool_socket::{
+    self, FreeSlots, METADATA, NoticeKind, NoticeSocket, SLOTS, notice_sockets, slot_bytes,
+};
 use super::scm_rights::close;
 use super::shm_ring::available;
 use crate::channel::{
@@ -21,7 +23,7 @@ use crate::worker;
 /// Option that selects new or reused memfds.
 const MEMFD: OptionSpec = OptionSpec {
     name: "memfd",
-    about: "a new memfd for each message, or eight that are used again",
+    about: "a new memfd for each message, or eight that are reused",
     values: OptionValues::OneOf(&["fresh", "reused"]),
     default: "reused",
 };
@@ -29,7 +31,7 @@ const MEMFD: OptionSpec = OptionSpec {
 /// Option that selects how the receiver accesses a memfd.
 const MAP: OptionSpec = OptionSpec {
     name: "map",
-    about: "the receiver maps each message anew, or keeps its mappings of reused memfds",
+    about: "map each message again, or keep the mappings of reused memfds",
     values: OptionValues::OneOf(&["each", "cached"]),
     default: "each",
 };
@@ -37,34 +39,35 @@ const MAP: OptionSpec = OptionSpec {
 /// Facts about `bus-memfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "bus-memfd",
-    about: "as kdbus passed memfds: a sealed memfd is handed over and read where it is mapped",
-    boundaries: Boundaries::Kept,
+    about: "as in kdbus: hands over a sealed memfd, which the receiver reads in place",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::RungMemory,
+    path: PayloadPath::SharedMemoryWithDoorbell,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::HandedOver,
-    peer_death: PeerDeath::Told,
-    unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::HandedOver,
+    peer_death: PeerDeath::EofOrError,
+    unrelated: Unrelated::No("descriptors must be inherited or passed"),
+    helper: Helper::None,
     options: &[MEMFD, MAP, METADATA],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "What kdbus did with messages in memfds, without its module: the sender composes \
-            the message in a memfd it has mapped and passes the descriptor with a notice of 40 bytes \
-            through a Unix domain sequenced-packet socket. The receiver maps it, reads it where it \
-            lies, unmaps and closes it, and gives it back as in bus-copy. Nothing is copied: where \
-            nobody touches the payload, a message costs the same whatever its size. memfd=fresh: \
-            memfd_create, ftruncate, mmap, the payload, munmap, a seal against any change, sendmsg, \
-            close. memfd=reused: sendmsg alone. An echo passes the same memfd back.",
+        how_it_works: "Does what kdbus did with messages in memfds, without its kernel module. The \
+            sender composes the message in a memfd that it has mapped, and passes the descriptor \
+            with a notice of 40 bytes through a Unix domain sequenced-packet socket. The receiver \
+            maps the memfd, reads it in place, unmaps and closes it, and returns it as in \
+            bus-copy. Nothing is copied: if no peer touches the payload, a message costs the same \
+            whatever its size. memfd=fresh: memfd_create, ftruncate, mmap, the payload, munmap, a \
+            seal against any change, sendmsg, close. memfd=reused: only sendmsg. An echo passes \
+            the same memfd back.",
         message_boundaries: "Kept: one notice, one memfd, one message.",
         minimum_kernel: "Linux 3.17 (memfd_create); 5.1 for the seal against future writing.",
-        defaults_that_matter: "A reused memfd is sealed with F_SEAL_SHRINK, GROW and FUTURE_WRITE: the \
-            receiver cannot write to it, but the sender's own mapping, made before, stays writable: a \
-            weaker promise than kdbus gave, whose seal stopped the sender too. Pages of a mapping made \
-            anew (map=each) are had by faults as the receiver reads them; with map=cached it knows a \
-            memfd by the number its sender gave it, and a fresh one is mapped anew all the same. Payload \
-            is handed over in place, so bandwidth means something only with --touch both. \
-            --kernel-buffer does not apply.",
+        defaults_that_matter: "A reused memfd is sealed with F_SEAL_SHRINK, F_SEAL_GROW and \
+            F_SEAL_FUTURE_WRITE: the receiver cannot write to it, but the sender can, through the \
+            mapping that it made before. kdbus gave a stronger guarantee: its seal stopped the \
+            sender too. With map=each, the receiver takes page faults as it reads a new mapping. \
+            With map=cached it recognizes a memfd by the number that the sender gave it; a fresh \
+            memfd is mapped each time all the same. The payload is handed over in place, so \
+            bandwidth is meaningful only with --touch both. --kernel-buffer does not apply.",
         references: &[
             "man:memfd_create(2)",
             "man:fcntl(2), F_ADD_SEALS",
@@ -73,7 +76,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         ],
     },
     availability: available,
-    holds: pool_socket::held,
+    in_flight_messages: pool_socket::in_flight_messages,
     execute: worker::execute::<BusMemfd>,
     ..Mechanism::BASE
 };
@@ -81,20 +84,20 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 struct BusMemfd;
 
 impl Channel for BusMemfd {
-    type End = MemfdEnd;
+    type End = BusMemfdEnd;
 
-    fn open(setup: &Setup<'_>) -> Result<Opened<MemfdEnd>, Failure> {
-        let [senders, receivers] = lines(setup)?;
+    fn open(setup: &Setup<'_>) -> Result<Opened<BusMemfdEnd>, Failure> {
+        let [senders, receivers] = notice_sockets(setup)?;
         let (mut there, mut back) = (Vec::new(), Vec::new());
         if setup.option(&MEMFD) == "reused" {
-            there = memfd::lasting(PLACES, place_bytes(setup))?;
+            there = memfd::create_reusable(SLOTS, slot_bytes(setup))?;
             if setup.workload.is_answered() {
-                back = memfd::lasting(PLACES, place_bytes(setup))?;
+                back = memfd::create_reusable(SLOTS, slot_bytes(setup))?;
             }
         }
         Ok(Opened {
-            sender: MemfdEnd::new(senders, there, setup),
-            receiver: MemfdEnd::new(receivers, back, setup),
+            sender: BusMemfdEnd::new(senders, there, setup),
+            receiver: BusMemfdEnd::new(receivers, back, setup),
             granted: Granted::default(),
         })
     }
@@ -106,114 +109,116 @@ const FRESH_CALLS: u64 = 6;
 
 /// A message that was taken.
 #[derive(Debug)]
-struct Taken {
+struct TakenMessage {
     file: OwnedFd,
     /// Number that the sender gave the memfd.
     number: usize,
     bytes: usize,
-    lies: Lies,
-    sender: Sender,
+    memory: MessageMemory,
+    origin: Origin,
 }
 
 /// Memory in which a taken message lies.
 #[derive(Debug)]
-enum Lies {
+enum MessageMemory {
     /// A mapping made for this message.
-    Anew(Mapping),
+    NewMapping(Mapping),
     /// A cached mapping of the peer's memfd.
-    Kept,
+    CachedMapping,
     /// Our own memfd, which the peer sent back.
-    Own,
+    OwnMemfd,
 }
 
 /// Side that composed a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sender {
+enum Origin {
     Peer,
     /// This side: the peer has sent the message back.
-    Ourselves,
+    ThisSide,
 }
 
 #[derive(Debug)]
-struct MemfdEnd {
-    line: Line,
-    places: Places,
+struct BusMemfdEnd {
+    socket: NoticeSocket,
+    free_slots: FreeSlots,
     /// Our memfds; empty with `memfd=fresh`.
-    own: Vec<Filled>,
+    own_memfds: Vec<MappedMemfd>,
     /// The memfd being filled, with `memfd=fresh`.
-    fresh: Option<Filled>,
+    fresh: Option<MappedMemfd>,
     /// Slot and length of the message being composed.
     loan: (usize, usize),
     /// Cached mappings of the peer's memfds, indexed by number.
-    theirs: [Option<Mapping>; PLACES],
-    is_kept: bool,
-    is_reused: bool,
-    taken: Option<Taken>,
-    place_bytes: usize,
+    peer_mappings: [Option<Mapping>; SLOTS],
+    caches_mappings: bool,
+    reuses_memfds: bool,
+    taken: Option<TakenMessage>,
+    slot_bytes: usize,
 }
 
-impl MemfdEnd {
-    fn new(line: Line, own: Vec<Filled>, setup: &Setup<'_>) -> Self {
+impl BusMemfdEnd {
+    fn new(line: NoticeSocket, own: Vec<MappedMemfd>, setup: &Setup<'_>) -> Self {
         let is_reused = setup.option(&MEMFD) == "reused";
         Self {
-            line,
-            places: Places::all_free(),
-            own,
+            socket: line,
+            free_slots: FreeSlots::new(),
+            own_memfds: own,
             fresh: None,
             loan: (0, 0),
-            theirs: [const { None }; PLACES],
-            is_kept: is_reused && setup.option(&MAP) == "cached",
-            is_reused,
+            peer_mappings: [const { None }; SLOTS],
+            caches_mappings: is_reused && setup.option(&MAP) == "cached",
+            reuses_memfds: is_reused,
             taken: None,
-            place_bytes: place_bytes(setup),
+            slot_bytes: slot_bytes(setup),
         }
     }
 
-    fn send_fresh(&mut self, fresh: Filled, place: usize, bytes: usize) -> Result<(), Errno> {
-        let file = fresh.sealed()?;
-        self.line.calls += FRESH_CALLS + 1;
-        let told = self.line.tell(News::Message(place), bytes, Some(file.as_fd()));
+    fn send_fresh(&mut self, fresh: MappedMemfd, place: usize, bytes: usize) -> Result<(), Errno> {
+        let file = fresh.into_sealed()?;
+        self.socket.calls += FRESH_CALLS + 1;
+        let sent = self.socket.send(NoticeKind::Message(place), bytes, Some(file.as_fd()));
         close(file);
-        told
+        sent
     }
 
     /// Maps `bytes` bytes of `file`, the memfd that the sender numbers `number`.
-    fn map(&mut self, file: &OwnedFd, number: usize, bytes: usize) -> Result<Lies, Errno> {
-        if !self.is_kept {
-            self.line.calls += 1;
-            return Mapping::of(file, bytes, Access::ReadLater).map(Lies::Anew);
+    fn map(&mut self, file: &OwnedFd, number: usize, bytes: usize) -> Result<MessageMemory, Errno> {
+        if !self.caches_mappings {
+            self.socket.calls += 1;
+            return Mapping::new(file, bytes, Access::ReadLazy).map(MessageMemory::NewMapping);
         }
-        if self.theirs[number].is_none() {
-            self.line.calls += 1;
-            self.theirs[number] = Some(Mapping::of(file, self.place_bytes, Access::Read)?);
+        if self.peer_mappings[number].is_none() {
+            self.socket.calls += 1;
+            self.peer_mappings[number] = Some(Mapping::new(file, self.slot_bytes, Access::Read)?);
         }
-        Ok(Lies::Kept)
+        Ok(MessageMemory::CachedMapping)
     }
 
     /// Unmaps the message taken last and returns what remains of it.
-    fn let_go(&mut self) -> Result<Taken, Errno> {
+    fn unmap_taken(&mut self) -> Result<TakenMessage, Errno> {
         let mut taken = self.taken.take().ok_or(Errno::INVAL)?;
-        if let Lies::Anew(mapping) = std::mem::replace(&mut taken.lies, Lies::Kept) {
-            self.line.calls += 1;
+        if let MessageMemory::NewMapping(mapping) =
+            std::mem::replace(&mut taken.memory, MessageMemory::CachedMapping)
+        {
+            self.socket.calls += 1;
             drop(mapping);
         }
         Ok(taken)
     }
 }
 
-impl Endpoint for MemfdEnd {
+impl Endpoint for BusMemfdEnd {
     const KEEPS_BOUNDARIES: bool = true;
     const SENDS_IN_PLACE: bool = true;
     const RECEIVES_IN_PLACE: bool = true;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        self.own.iter().try_for_each(|memfd| memfd.mapping.populate())
+        self.own_memfds.iter().try_for_each(|memfd| memfd.mapping.populate())
     }
 
     fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
-        let place = self.places.find(&mut self.line)?;
-        if !self.is_reused {
-            self.fresh = Some(Filled::new(bytes)?);
+        let place = self.free_slots.acquire(&mut self.socket)?;
+        if !self.reuses_memfds {
+            self.fresh = Some(MappedMemfd::new(bytes)?);
         }
         self.loan = (place, bytes);
         Ok(())
@@ -222,7 +227,7 @@ impl Endpoint for MemfdEnd {
     #[inline]
     fn loaned(&mut self) -> &mut [u8] {
         let (place, bytes) = self.loan;
-        let memfd = self.fresh.as_mut().or_else(|| self.own.get_mut(place));
+        let memfd = self.fresh.as_mut().or_else(|| self.own_memfds.get_mut(place));
         // SAFETY: the peer has no descriptor of a fresh memfd yet, and has given a reused one back or never
         // had it. Once the message is announced, `bytes` is 0.
         memfd.map_or(&mut [], |memfd| unsafe { memfd.mapping.borrow_mut(0, bytes) })
@@ -234,38 +239,44 @@ impl Endpoint for MemfdEnd {
         match self.fresh.take() {
             Some(fresh) => self.send_fresh(fresh, place, bytes)?,
             None => {
-                let file = self.own[place].file.as_fd();
-                self.line.tell(News::Message(place), bytes, Some(file))?;
+                let file = self.own_memfds[place].file.as_fd();
+                self.socket.send(NoticeKind::Message(place), bytes, Some(file))?;
             }
         }
-        self.places.sent(place);
+        self.free_slots.mark_in_flight(place);
         Ok(())
     }
 
     fn take(&mut self) -> Result<usize, Errno> {
-        let Some(heard) = self.places.next_message(&mut self.line)? else { return Ok(0) };
-        let (file, bytes) = (heard.descriptor.ok_or(Errno::MFILE)?, heard.notice.bytes);
-        if bytes == 0 || bytes > self.place_bytes {
+        let Some(received) = self.free_slots.next_message(&mut self.socket)? else { return Ok(0) };
+        let (file, bytes) = (received.descriptor.ok_or(Errno::MFILE)?, received.notice.bytes);
+        if bytes == 0 || bytes > self.slot_bytes {
             return Err(Errno::BADMSG);
         }
-        let (number, lies, sender) = match heard.notice.news {
-            News::Message(number) => (number, self.map(&file, number, bytes)?, Sender::Peer),
-            News::Returned(number) if self.is_reused => (number, Lies::Own, Sender::Ourselves),
+        let (number, lies, sender) = match received.notice.kind {
+            NoticeKind::Message(number) => (number, self.map(&file, number, bytes)?, Origin::Peer),
+            NoticeKind::Returned(number) if self.reuses_memfds => {
+                (number, MessageMemory::OwnMemfd, Origin::ThisSide)
+            }
             // A fresh memfd was unmapped when it was sealed.
-            News::Returned(number) => (number, self.map(&file, number, bytes)?, Sender::Ourselves),
-            News::Freed => return Err(Errno::BADMSG),
+            NoticeKind::Returned(number) => {
+                (number, self.map(&file, number, bytes)?, Origin::ThisSide)
+            }
+            NoticeKind::Freed => return Err(Errno::BADMSG),
         };
-        self.taken = Some(Taken { file, number, bytes, lies, sender });
+        self.taken = Some(TakenMessage { file, number, bytes, memory: lies, origin: sender });
         Ok(bytes)
     }
 
     #[inline]
     fn taken(&self) -> &[u8] {
-        let Some(Taken { number, bytes, lies, .. }) = &self.taken else { return &[] };
+        let Some(TakenMessage { number, bytes, memory: lies, .. }) = &self.taken else {
+            return &[];
+        };
         let mapping = match lies {
-            Lies::Anew(mapping) => Some(mapping),
-            Lies::Kept => self.theirs[*number].as_ref(),
-            Lies::Own => self.own.get(*number).map(|memfd| &memfd.mapping),
+            MessageMemory::NewMapping(mapping) => Some(mapping),
+            MessageMemory::CachedMapping => self.peer_mappings[*number].as_ref(),
+            MessageMemory::OwnMemfd => self.own_memfds.get(*number).map(|memfd| &memfd.mapping),
         };
         // SAFETY: we may read the memfd until `release` or `send_taken` reports it to its sender, and both
         // give up the message first. A memfd of ours that came back is not lent again before that.
@@ -273,25 +284,25 @@ impl Endpoint for MemfdEnd {
     }
 
     fn release(&mut self) -> Result<(), Errno> {
-        let taken = self.let_go()?;
-        self.line.calls += 1;
+        let taken = self.unmap_taken()?;
+        self.socket.calls += 1;
         close(taken.file);
-        match taken.sender {
-            Sender::Peer => self.line.give_back(),
-            Sender::Ourselves => Ok(()),
+        match taken.origin {
+            Origin::Peer => self.socket.return_slot(),
+            Origin::ThisSide => Ok(()),
         }
     }
 
     fn send_taken(&mut self) -> Result<(), Errno> {
-        let Taken { file, number, bytes, .. } = self.let_go()?;
-        self.line.give_back()?;
-        self.line.tell(News::Returned(number), bytes, Some(file.as_fd()))?;
-        self.line.calls += 1;
+        let TakenMessage { file, number, bytes, .. } = self.unmap_taken()?;
+        self.socket.return_slot()?;
+        self.socket.send(NoticeKind::Returned(number), bytes, Some(file.as_fd()))?;
+        self.socket.calls += 1;
         close(file);
         Ok(())
     }
 
     fn take_calls(&mut self) -> Option<u64> {
-        Some(std::mem::take(&mut self.line.calls))
+        Some(std::mem::take(&mut self.socket.calls))
     }
 }

@@ -12,11 +12,11 @@ mod library;
 mod program;
 mod silence_stdout;
 
-pub(crate) use library::plain;
+pub(crate) use library::sanitize;
 pub use library::{LibraryFacts, library_facts};
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{CustomKind, CustomName, MechanismName, Mode, Unavailable};
 
@@ -34,21 +34,21 @@ const fn any(kind: CustomKind) -> &'static Mechanism<'static> {
 /// copies the payload, needs no system call for that, and wakes no peer.
 const PROGRAM: Mechanism = Mechanism {
     name: "exec:PROGRAM",
-    about: "a program of one's own",
+    about: "custom program",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Memory,
+    path: PayloadPath::Memory,
     waits: PeerWait::Spins,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::NotTold,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
-    helper: Helper::Nobody,
+    helper: Helper::None,
     modes: &[Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "docs/your-own-mechanism.md",
-        message_boundaries: "What the program makes of them.",
+        how_it_works: "docs/custom-mechanisms.md",
+        message_boundaries: "Defined by the program.",
         minimum_kernel: "Linux 5.3.",
-        defaults_that_matter: "Its loop is its own.",
+        defaults_that_matter: "The program's own loop is part of the result.",
         references: &[],
     },
     execute: program::execute,
@@ -57,7 +57,7 @@ const PROGRAM: Mechanism = Mechanism {
 
 const LIBRARY: Mechanism = Mechanism {
     name: "lib:FILE",
-    about: "a library of one's own",
+    about: "custom library",
     unrelated: Unrelated::No("its ends are opened by one process"),
     modes: &TWO_PROCESSES,
     execute: end::execute,
@@ -65,8 +65,8 @@ const LIBRARY: Mechanism = Mechanism {
 };
 
 const TWO_PROCESSES: [Mode; 1] = [Mode::TwoProcesses];
-const AND_THREADS: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
-const AND_ONE_THREAD: [Mode; 2] = [Mode::OneThread, Mode::TwoProcesses];
+const WITH_TWO_THREADS: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
+const WITH_ONE_THREAD: [Mode; 2] = [Mode::OneThread, Mode::TwoProcesses];
 
 /// A custom mechanism: its name, and what its file reported if it was queried.
 ///
@@ -89,13 +89,13 @@ impl CustomMechanism {
 
     /// Creates the program `name`, which can be started or is unavailable for the reason in `found`.
     #[must_use]
-    pub fn program(name: &CustomName, found: Result<(), Unavailable>) -> Self {
+    pub fn new_program(name: &CustomName, found: Result<(), Unavailable>) -> Self {
         Self { missing: found.err(), ..Self::unasked(name) }
     }
 
     /// Creates the library `name` with the facts it reports, or with the reason why it cannot be loaded.
     #[must_use]
-    pub fn library(name: &CustomName, found: Result<LibraryFacts, Unavailable>) -> Self {
+    pub fn new_library(name: &CustomName, found: Result<LibraryFacts, Unavailable>) -> Self {
         let (facts, missing) = match found {
             Ok(facts) => (Some(facts), None),
             Err(missing) => (None, Some(missing)),
@@ -113,8 +113,8 @@ impl CustomMechanism {
     #[must_use]
     pub fn mechanism(&self) -> Mechanism<'_> {
         let (name, missing) = (self.name.as_str(), self.missing.as_ref());
-        let unasked = Mechanism { name, missing, ..*any(self.kind) };
-        self.facts.as_ref().map_or(unasked, |facts| facts.added_to(unasked))
+        let defaults = Mechanism { name, missing, ..*any(self.kind) };
+        self.facts.as_ref().map_or(defaults, |facts| facts.apply_to(defaults))
     }
 }
 
@@ -125,14 +125,18 @@ pub(super) fn find(name: &MechanismName) -> Option<&'static Mechanism<'static>> 
 
 impl LibraryFacts {
     /// Returns `mechanism` with the facts that the library reports replaced.
-    fn added_to<'a>(&'a self, mechanism: Mechanism<'a>) -> Mechanism<'a> {
+    fn apply_to<'a>(&'a self, mechanism: Mechanism<'a>) -> Mechanism<'a> {
         Mechanism {
             about: &self.about,
-            boundaries: if self.keeps_boundaries { Boundaries::Kept } else { Boundaries::None },
+            boundaries: if self.keeps_boundaries {
+                Boundaries::Preserved
+            } else {
+                Boundaries::None
+            },
             modes: match (self.one_thread, self.two_threads) {
                 (true, true) => &Mode::ALL,
-                (true, false) => &AND_ONE_THREAD,
-                (false, true) => &AND_THREADS,
+                (true, false) => &WITH_ONE_THREAD,
+                (false, true) => &WITH_TWO_THREADS,
                 (false, false) => &TWO_PROCESSES,
             },
             ..mechanism
@@ -152,7 +156,7 @@ mod tests {
     #[test]
     fn what_nothing_was_asked_of_is_taken_to_copy_and_can_be_found() {
         let found = mechanism::find(&"lib:/not/there.so".into()).unwrap();
-        assert_eq!(found.payload, PayloadFate::Copied);
+        assert_eq!(found.payload, PayloadTransfer::Copied);
         assert_eq!(found.available(), Ok(()));
     }
 
@@ -162,15 +166,15 @@ mod tests {
         let text = "lib:/only/named.so";
         let named = CustomMechanism::unasked(&name);
         assert_eq!((named.mechanism().name, named.mechanism().available()), (text, Ok(())));
-        let asked = CustomMechanism::library(&name, Err(gone()));
+        let asked = CustomMechanism::new_library(&name, Err(gone()));
         assert_eq!((asked.mechanism().name, asked.mechanism().available()), (text, Err(gone())));
     }
 
     #[test]
     fn an_answer_belongs_to_whoever_asked() {
         let name = CustomName::new(CustomKind::Program, "/asked");
-        let missing = CustomMechanism::program(&name, Err(gone()));
-        let there = CustomMechanism::program(&name, Ok(()));
+        let missing = CustomMechanism::new_program(&name, Err(gone()));
+        let there = CustomMechanism::new_program(&name, Ok(()));
         assert_eq!(missing.mechanism().available(), Err(gone()));
         assert_eq!(there.mechanism().available(), Ok(()));
         assert_eq!(mechanism::find(&name.to_string().into()).unwrap().available(), Ok(()));
@@ -184,10 +188,12 @@ mod tests {
             two_threads: true,
             one_thread: false,
         };
-        let asked =
-            CustomMechanism::library(&CustomName::new(CustomKind::Library, "/modes"), Ok(facts));
-        assert_eq!(asked.mechanism().modes, AND_THREADS);
-        assert_eq!(asked.mechanism().boundaries, Boundaries::Kept);
+        let asked = CustomMechanism::new_library(
+            &CustomName::new(CustomKind::Library, "/modes"),
+            Ok(facts),
+        );
+        assert_eq!(asked.mechanism().modes, WITH_TWO_THREADS);
+        assert_eq!(asked.mechanism().boundaries, Boundaries::Preserved);
         assert_eq!(asked.mechanism().about, "x");
     }
 }

@@ -1,24 +1,24 @@
 //! D-Bus through the crate `zbus`: method calls from the sender to the receiver, through a daemon or
-//! directly. A [`Carrier`] decides what the body of a message holds.
+//! directly. A [`BodyCodec`] decides what the body of a message holds.
 //!
 //! The peers' sockets are connected before the fork. zbus starts tasks, so it is started after the fork. Each
 //! peer drives zbus on its own thread (a single-threaded tokio runtime).
 
 mod broker;
+mod connection;
 mod daemon;
 mod link;
 mod open;
-mod party;
 mod policy;
 mod process;
 mod window;
 
 use std::os::unix::net::UnixStream;
 
+use connection::PeerConnection;
 use ipcperf_model::mechanism::Library;
-use ipcperf_model::{Failure, Mode, Report, RunSpec, Unavailable};
-use link::{Link, Seat};
-use party::Party;
+use ipcperf_model::{Failure, Mode, RunSpec, Unavailable, WorkerReport};
+use link::{DbusLink, DbusRole};
 use rustix::io::Errno;
 use zbus::Message;
 use zbus::message::{Body, Builder, Flags, Type};
@@ -27,26 +27,26 @@ use crate::channel::{
     Channel, Choice, Endpoint, Granted, Mechanism, Opened, OptionSpec, OptionValues, Setup,
 };
 use crate::worker;
-pub(super) use party::errno;
+pub(super) use connection::errno;
 use window::Window;
 
 /// The client library.
 pub(super) const ZBUS: Library =
-    Library { name: "zbus", version: env!("VERSION_OF_ZBUS"), licence: "MIT" };
+    Library { name: "zbus", version: env!("VERSION_OF_ZBUS"), license: "MIT" };
 
 /// Option of both mechanisms that selects the broker.
 pub(super) const VIA: OptionSpec = OptionSpec {
     name: "via",
-    about: "who stands between: a private dbus-daemon, a private dbus-broker, or nobody",
+    about: "broker between the peers: a private dbus-daemon, a private dbus-broker, or none",
     values: OptionValues::Choices(&[
-        Choice { word: "daemon", availability: daemon::available },
-        Choice { word: "broker", availability: broker::available },
-        Choice { word: "peer", availability: anywhere },
+        Choice { value: "daemon", availability: daemon::available },
+        Choice { value: "broker", availability: broker::available },
+        Choice { value: "peer", availability: always_available },
     ]),
     default: "daemon",
 };
 
-fn anywhere() -> Result<(), Unavailable> {
+fn always_available() -> Result<(), Unavailable> {
     Ok(())
 }
 
@@ -55,7 +55,7 @@ pub(super) const MODES: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
 
 /// Maximum length of an array in a message, bytes. Source: the D-Bus specification, "Marshaling (Wire
 /// Format)".
-pub(super) const LONGEST_ARRAY_BYTES: u64 = 64 << 20;
+pub(super) const MAX_ARRAY_BYTES: u64 = 64 << 20;
 
 /// Bus name of the receiver.
 const RECEIVER: &str = "org.ipcperf.Receiver";
@@ -63,43 +63,53 @@ const OBJECT: &str = "/org/ipcperf";
 const METHOD: &str = "Take";
 
 /// Encoding of a payload in the body of a message.
-pub(super) trait Carrier: Sized + Send + 'static {
+pub(super) trait BodyCodec: Sized + Send + 'static {
     /// Creates the carrier of an endpoint that has at most `sends` unacknowledged messages, and whose peer
     /// has at most `receives`.
-    fn of(setup: &Setup<'_>, sends: usize, receives: usize) -> Result<Self, Failure>;
+    fn new(setup: &Setup<'_>, sends: usize, receives: usize) -> Result<Self, Failure>;
 
     /// Maps and touches memory, in the process of the peer that uses it.
     fn prepare(&mut self) -> Result<(), Errno>;
 
     /// Builds the message of `envelope` with `bytes` as payload.
-    fn load(&mut self, envelope: Builder<'_>, bytes: &[u8]) -> Result<Message, Errno>;
+    fn encode(&mut self, envelope: Builder<'_>, bytes: &[u8]) -> Result<Message, Errno>;
 
     /// Copies the payload of `body` to the front of `into` and returns its length.
-    fn unload(&mut self, body: &Body, into: &mut [u8]) -> Result<usize, Errno>;
+    fn decode(&mut self, body: &Body, into: &mut [u8]) -> Result<usize, Errno>;
 }
 
 /// Executes `spec` and ends the broker that it started.
-pub(super) fn execute<C: Carrier>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
-    process::end(worker::execute::<Dbus<C>>(spec, mechanism))
+pub(super) fn execute<C: BodyCodec>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
+    process::end_broker(worker::execute::<Dbus<C>>(spec, mechanism))
 }
 
 struct Dbus<C>(std::marker::PhantomData<C>);
 
-impl<C: Carrier> Channel for Dbus<C> {
+impl<C: BodyCodec> Channel for Dbus<C> {
     type End = DbusEnd<C>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<DbusEnd<C>>, Failure> {
-        let window = Window::for_messages_of(setup.buffer_bytes);
+        let window = Window::with_message_bytes(setup.buffer_bytes);
         let (asking, hearing, there, back) = if setup.workload.is_answered() {
-            (Talk::Asking, Talk::Answering(None), 1, 1)
+            (Exchange::Calling, Exchange::Replying(None), 1, 1)
         } else {
-            (Talk::Telling(window), Talk::Acknowledging, window.most(), 0)
+            (Exchange::Streaming(window), Exchange::Acknowledging, window.max_calls(), 0)
         };
-        let Link { sockets: [caller, callee], seats: [first, second], broker } = open::open(setup)?;
-        let end = |place, talk, carrier| DbusEnd { place, talk, carrier, broker };
+        let DbusLink { sockets: [caller, callee], roles: [first, second], broker_pid: broker } =
+            open::open(setup)?;
+        let end = |place, talk, carrier| DbusEnd {
+            state: place,
+            exchange: talk,
+            codec: carrier,
+            broker_pid: broker,
+        };
         Ok(Opened {
-            sender: end(Place::Outside(caller, first), asking, C::of(setup, there, back)?),
-            receiver: end(Place::Outside(callee, second), hearing, C::of(setup, back, there)?),
+            sender: end(DbusState::Unconnected(caller, first), asking, C::new(setup, there, back)?),
+            receiver: end(
+                DbusState::Unconnected(callee, second),
+                hearing,
+                C::new(setup, back, there)?,
+            ),
             granted: Granted::default(),
         })
     }
@@ -107,24 +117,24 @@ impl<C: Carrier> Channel for Dbus<C> {
 
 /// State of an endpoint: zbus is started after the fork.
 #[derive(Debug)]
-enum Place {
+enum DbusState {
     /// At a socket on which nothing has been sent yet.
-    Outside(UnixStream, Seat),
+    Unconnected(UnixStream, DbusRole),
     /// Connected.
-    Inside(Box<Party>),
+    Connected(Box<PeerConnection>),
     /// Unusable: the handshake on its socket failed.
-    Lost,
+    Failed,
 }
 
 /// Role of an endpoint in the exchange.
 #[derive(Debug)]
-enum Talk {
+enum Exchange {
     /// Makes calls that are answered one by one with a payload.
-    Asking,
+    Calling,
     /// Makes calls, some of which ask for an empty reply that acknowledges what has arrived.
-    Telling(Window),
+    Streaming(Window),
     /// Answers the call received last.
-    Answering(Option<Message>),
+    Replying(Option<Message>),
     /// Replies to the calls that ask for a reply.
     Acknowledging,
 }
@@ -132,17 +142,17 @@ enum Talk {
 /// One endpoint of a D-Bus connection.
 #[derive(Debug)]
 pub(super) struct DbusEnd<C> {
-    place: Place,
-    talk: Talk,
-    carrier: C,
-    broker: Option<u32>,
+    state: DbusState,
+    exchange: Exchange,
+    codec: C,
+    broker_pid: Option<u32>,
 }
 
-impl Place {
-    fn party(&mut self) -> Result<&mut Party, Errno> {
+impl DbusState {
+    fn connection(&mut self) -> Result<&mut PeerConnection, Errno> {
         match self {
-            Self::Inside(party) => Ok(party),
-            Self::Outside(..) | Self::Lost => Err(Errno::NOTCONN),
+            Self::Connected(connection) => Ok(connection),
+            Self::Unconnected(..) | Self::Failed => Err(Errno::NOTCONN),
         }
     }
 }
@@ -150,50 +160,50 @@ impl Place {
 /// Whether a call asks for a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reply {
-    Asked,
-    NotAsked,
+    Requested,
+    NotRequested,
 }
 
-impl<C: Carrier> DbusEnd<C> {
+impl<C: BodyCodec> DbusEnd<C> {
     fn call(&mut self, bytes: &[u8], reply: Reply) -> Result<(), Errno> {
-        let party = self.place.party()?;
-        let envelope = party.call(OBJECT, METHOD).and_then(|envelope| match reply {
-            Reply::Asked => Ok(envelope),
-            Reply::NotAsked => envelope.with_flags(Flags::NoReplyExpected),
+        let connection = self.state.connection()?;
+        let envelope = connection.call(OBJECT, METHOD).and_then(|envelope| match reply {
+            Reply::Requested => Ok(envelope),
+            Reply::NotRequested => envelope.with_flags(Flags::NoReplyExpected),
         });
-        let message = self.carrier.load(envelope.map_err(errno)?, bytes)?;
-        party.send(&message)
+        let message = self.codec.encode(envelope.map_err(errno)?, bytes)?;
+        connection.send(&message)
     }
 
     /// Waits while the window is full, then makes a call.
-    fn tell(&mut self, bytes: &[u8]) -> Result<(), Errno> {
-        let Talk::Telling(window) = &mut self.talk else { return Err(Errno::PROTO) };
+    fn send_in_window(&mut self, bytes: &[u8]) -> Result<(), Errno> {
+        let Exchange::Streaming(window) = &mut self.exchange else { return Err(Errno::PROTO) };
         while window.is_full() {
-            self.place.party()?.next(Type::MethodReturn)?;
+            self.state.connection()?.next_message(Type::MethodReturn)?;
             window.acknowledge();
         }
-        let reply = window.next();
+        let reply = window.record_call();
         self.call(bytes, reply)
     }
 
-    fn answer(&mut self, bytes: &[u8]) -> Result<(), Errno> {
-        let Talk::Answering(call) = &mut self.talk else { return Err(Errno::PROTO) };
+    fn reply(&mut self, bytes: &[u8]) -> Result<(), Errno> {
+        let Exchange::Replying(call) = &mut self.exchange else { return Err(Errno::PROTO) };
         let call = call.take().ok_or(Errno::PROTO)?;
         let envelope = Message::method_return(&call.header()).map_err(errno)?;
-        let message = self.carrier.load(envelope, bytes)?;
-        self.place.party()?.send(&message)
+        let message = self.codec.encode(envelope, bytes)?;
+        self.state.connection()?.send(&message)
     }
 
-    fn hear(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        let party = self.place.party()?;
-        let call = party.next(Type::MethodCall)?;
-        let got = self.carrier.unload(&call.body(), bytes)?;
-        let is_asked = !call.primary_header().flags().contains(Flags::NoReplyExpected);
-        match &mut self.talk {
-            Talk::Answering(kept) => *kept = Some(call),
-            _ if is_asked => {
+    fn receive_call(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        let connection = self.state.connection()?;
+        let call = connection.next_message(Type::MethodCall)?;
+        let got = self.codec.decode(&call.body(), bytes)?;
+        let is_reply_requested = !call.primary_header().flags().contains(Flags::NoReplyExpected);
+        match &mut self.exchange {
+            Exchange::Replying(kept) => *kept = Some(call),
+            _ if is_reply_requested => {
                 let reply = Message::method_return(&call.header());
-                party.send(&reply.and_then(|reply| reply.build(&())).map_err(errno)?)?;
+                connection.send(&reply.and_then(|reply| reply.build(&())).map_err(errno)?)?;
             }
             _ => {}
         }
@@ -201,38 +211,40 @@ impl<C: Carrier> DbusEnd<C> {
     }
 }
 
-impl<C: Carrier> Endpoint for DbusEnd<C> {
+impl<C: BodyCodec> Endpoint for DbusEnd<C> {
     const KEEPS_BOUNDARIES: bool = true;
     const COUNTS_CALLS: bool = false;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        self.carrier.prepare()?;
-        if let Place::Outside(socket, seat) = std::mem::replace(&mut self.place, Place::Lost) {
-            self.place = Place::Inside(Box::new(Party::join(socket, seat)?));
+        self.codec.prepare()?;
+        if let DbusState::Unconnected(socket, seat) =
+            std::mem::replace(&mut self.state, DbusState::Failed)
+        {
+            self.state = DbusState::Connected(Box::new(PeerConnection::establish(socket, seat)?));
         }
         Ok(())
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        match self.talk {
-            Talk::Asking => self.call(bytes, Reply::Asked),
-            Talk::Telling(_) => self.tell(bytes),
-            Talk::Answering(_) | Talk::Acknowledging => self.answer(bytes),
+        match self.exchange {
+            Exchange::Calling => self.call(bytes, Reply::Requested),
+            Exchange::Streaming(_) => self.send_in_window(bytes),
+            Exchange::Replying(_) | Exchange::Acknowledging => self.reply(bytes),
         }?;
         Ok(bytes.len())
     }
 
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        match self.talk {
-            Talk::Asking | Talk::Telling(_) => {
-                let reply = self.place.party()?.next(Type::MethodReturn)?;
-                self.carrier.unload(&reply.body(), bytes)
+        match self.exchange {
+            Exchange::Calling | Exchange::Streaming(_) => {
+                let reply = self.state.connection()?.next_message(Type::MethodReturn)?;
+                self.codec.decode(&reply.body(), bytes)
             }
-            Talk::Answering(_) | Talk::Acknowledging => self.hear(bytes),
+            Exchange::Replying(_) | Exchange::Acknowledging => self.receive_call(bytes),
         }
     }
 
-    fn broker(&self) -> Option<u32> {
-        self.broker
+    fn broker_pid(&self) -> Option<u32> {
+        self.broker_pid
     }
 }

@@ -2,7 +2,7 @@
 
 use ipcperf_model::Failure;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use rustix::io::Errno;
 use serde::{Serialize, Serializer};
@@ -10,40 +10,41 @@ use zbus::Message;
 use zbus::message::{Body, Builder};
 use zbus::zvariant::{Signature, Type};
 
-use super::dbus::{self, Carrier, LONGEST_ARRAY_BYTES, VIA, errno};
+use super::dbus::{self, BodyCodec, MAX_ARRAY_BYTES, VIA, errno};
 use crate::channel::{Documentation, Limit, Mechanism, Setup};
 
 /// Facts about `dbus-copy`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dbus-copy",
-    about: "D-Bus method call with the payload in its body, by way of a daemon or directly (zbus)",
-    boundaries: Boundaries::Kept,
+    about: "D-Bus method call with the payload in its body, through a daemon or directly (zbus)",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::SenderTold,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::Yes,
     helper: Helper::Broker,
     options: &[VIA],
     modes: &dbus::MODES,
     documentation: Documentation {
-        how_it_works: "The payload is an array of bytes (`ay`) in the body of a method call, made, sent \
-            and read by the crate zbus, which each party drives on its own thread (tokio, one thread). \
-            via=daemon and via=broker start a dbus-daemon or a dbus-broker for the run, on a private \
-            socket, with limits that never bind, on the parties' CPUs: it reads each message whole \
-            and writes it on, and its CPU time is the role broker's. via=peer has the parties speak \
-            over a socketpair. In round trips the method return carries the answer. In a stream calls \
-            expect no reply, but every eighth one asks for an empty one, and at most 16 are out (of \
-            large messages so many as make 64 MiB, at least two): daemon and library would queue \
-            without bound.",
+        how_it_works: "The payload is an array of bytes (`ay`) in the body of a method call. The \
+            crate zbus builds, sends and reads the messages; each peer runs it on its own thread \
+            (tokio, one thread). via=daemon and via=broker start a dbus-daemon or a dbus-broker \
+            for the run, on a private socket, on the peers' CPUs, with limits that never take \
+            effect. It reads each message completely before it forwards it; its CPU time is that \
+            of the role broker. With via=peer the peers are connected by a socketpair. In round \
+            trips the method return carries the reply. In a stream, calls expect no reply, except \
+            that every eighth one requests an empty one; at most 16 calls are in flight (for large \
+            messages, as many as make 64 MiB, at least two), because daemon and library would \
+            queue without limit.",
         message_boundaries: "Kept: one call, one message.",
         minimum_kernel: "Any; via=daemon needs dbus-daemon, via=broker dbus-broker 32 or newer.",
-        defaults_that_matter: "zbus reads the first 16 bytes of each message and then the rest, into \
-            memory that it allocates and clears; allocation is part of what is measured here. Calls \
-            of the system are the library's, and not counted. A daemon tells a caller that waits for \
-            a reply of the receiver's death, and nobody else; via=peer tells both. --kernel-buffer \
-            does not apply.",
+        defaults_that_matter: "zbus reads the first 16 bytes of each message and then the rest, \
+            into memory that it allocates and clears; this allocation is part of the result. The \
+            library makes the system calls, which are not counted. A daemon reports the receiver's \
+            death only to a caller that waits for a reply; with via=peer both peers notice. \
+            --kernel-buffer does not apply.",
         references: &[
             "[D-Bus specification](https://dbus.freedesktop.org/doc/dbus-specification.html)",
             "man:dbus-daemon(1)",
@@ -51,22 +52,22 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             "[zbus](https://docs.rs/zbus)",
         ],
     },
-    limit: longest_array,
-    holds: |_| 4,
+    limit: array_limit,
+    in_flight_messages: |_| 4,
     library: Some(dbus::ZBUS),
-    execute: dbus::execute::<Copied>,
+    execute: dbus::execute::<InlineBody>,
     ..Mechanism::BASE
 };
 
 #[allow(clippy::unnecessary_wraps, reason = "the type of Mechanism::limit")]
-fn longest_array(_: &Setup<'_>) -> Option<Limit> {
-    let because = "the longest array of the D-Bus specification".to_owned();
-    Some(Limit { bytes: LONGEST_ARRAY_BYTES, because })
+fn array_limit(_: &Setup<'_>) -> Option<Limit> {
+    let reason = "maximum array length of the D-Bus specification".to_owned();
+    Some(Limit { bytes: MAX_ARRAY_BYTES, reason })
 }
 
 /// Carrier that puts the payload itself into the body.
 #[derive(Debug)]
-struct Copied;
+struct InlineBody;
 
 /// Bytes that are serialized at once; a slice would be serialized byte by byte.
 struct Bytes<'a>(&'a [u8]);
@@ -81,8 +82,8 @@ impl Serialize for Bytes<'_> {
     }
 }
 
-impl Carrier for Copied {
-    fn of(_: &Setup<'_>, _: usize, _: usize) -> Result<Self, Failure> {
+impl BodyCodec for InlineBody {
+    fn new(_: &Setup<'_>, _: usize, _: usize) -> Result<Self, Failure> {
         Ok(Self)
     }
 
@@ -91,12 +92,12 @@ impl Carrier for Copied {
     }
 
     #[inline]
-    fn load(&mut self, envelope: Builder<'_>, bytes: &[u8]) -> Result<Message, Errno> {
+    fn encode(&mut self, envelope: Builder<'_>, bytes: &[u8]) -> Result<Message, Errno> {
         envelope.build(&Bytes(bytes)).map_err(errno)
     }
 
     #[inline]
-    fn unload(&mut self, body: &Body, into: &mut [u8]) -> Result<usize, Errno> {
+    fn decode(&mut self, body: &Body, into: &mut [u8]) -> Result<usize, Errno> {
         let got: &[u8] = body.deserialize().map_err(errno)?;
         into.get_mut(..got.len()).ok_or(Errno::MSGSIZE)?.copy_from_slice(got);
         Ok(got.len())

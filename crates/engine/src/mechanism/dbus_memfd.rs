@@ -4,23 +4,23 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use ipcperf_model::Failure;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use rustix::io::Errno;
 use zbus::Message;
 use zbus::message::{Body, Builder};
 use zbus::zvariant::Fd;
 
-use super::dbus::{self, Carrier, VIA, errno};
+use super::dbus::{self, BodyCodec, VIA, errno};
 use super::mapping::{Access, Mapping};
-use super::memfd::{self, Filled};
+use super::memfd::{self, MappedMemfd};
 use super::shm_ring::available;
 use crate::channel::{Documentation, Mechanism, OptionSpec, OptionValues, Setup};
 
 /// Option that selects new or reused memfds.
 const MEMFD: OptionSpec = OptionSpec {
     name: "memfd",
-    about: "a new memfd for each message, or some in turn that are acknowledged",
+    about: "a new memfd for each message, or several in rotation, with acknowledgment",
     values: OptionValues::OneOf(&["fresh", "reused"]),
     default: "reused",
 };
@@ -28,7 +28,7 @@ const MEMFD: OptionSpec = OptionSpec {
 /// Option that selects how the receiver accesses a memfd.
 const MAP: OptionSpec = OptionSpec {
     name: "map",
-    about: "how the receiver gets at it: a mapping each time, or one that is kept",
+    about: "how the receiver reads it: map each time, or keep the mapping",
     values: OptionValues::OneOf(&["each", "cached"]),
     default: "cached",
 };
@@ -36,34 +36,36 @@ const MAP: OptionSpec = OptionSpec {
 /// Facts about `dbus-memfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dbus-memfd",
-    about: "D-Bus method call with a sealed memfd in its body (zbus); copies in and out",
-    boundaries: Boundaries::Kept,
+    about: "D-Bus method call with a sealed memfd in its body (zbus); copied in and out",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::SenderTold,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::Yes,
     helper: Helper::Broker,
     options: &[VIA, MEMFD, MAP],
     modes: &dbus::MODES,
     documentation: Documentation {
-        how_it_works: "As dbus-copy, but the message is copied into a memfd, and the body of the call \
-            holds its descriptor, its length and a number (`htu`); the receiver maps it and copies it \
-            out, so that every byte is its own. A daemon passes the descriptor on and never sees the \
-            payload. memfd=fresh: memfd_create, write, seal against any change, for each message. \
-            memfd=reused: as many memfds as calls may be out, kept mapped by the sender and taken in \
-            turn; a reply says which are free again. map=cached keeps the receiver's mappings and \
-            knows a memfd by its number; a fresh one it has to map each time.",
+        how_it_works: "As dbus-copy, but the message is copied into a memfd, and the body of the \
+            call contains its descriptor, its length and a number (`htu`). The receiver maps the \
+            memfd and copies the message out, into its own memory. A daemon forwards the \
+            descriptor and never reads the payload. memfd=fresh: memfd_create, write, seal against \
+            any change, for each message. memfd=reused: as many memfds as calls may be in flight, \
+            which the sender keeps mapped and uses in rotation; replies state which are free \
+            again. With map=cached the receiver keeps its mappings and recognizes a memfd by its \
+            number; it has to map a fresh one each time.",
         message_boundaries: "Kept: one call, one memfd, one message.",
         minimum_kernel: "Linux 3.17 (memfd_create); 5.1 for the seal against future writing. \
             via=daemon needs dbus-daemon, via=broker dbus-broker 32 or newer.",
-        defaults_that_matter: "A reused memfd is sealed with F_SEAL_SHRINK, GROW and FUTURE_WRITE: \
-            the receiver can neither be surprised by a shorter file (SIGBUS) nor write to it. It can \
-            still see it change, for the sender's own mapping, made before, stays writable: a weaker \
-            promise than kdbus gave, whose seal stopped the sender too, and the reason why the \
-            receiver copies. zbus duplicates the descriptor for each message. Calls of the system are \
-            the library's, and not counted. --kernel-buffer does not apply.",
+        defaults_that_matter: "A reused memfd is sealed with F_SEAL_SHRINK, F_SEAL_GROW and \
+            F_SEAL_FUTURE_WRITE: it cannot shrink, so the receiver gets no SIGBUS, and the \
+            receiver cannot write to it. The sender can still change it, through the mapping that \
+            it made before; kdbus gave a stronger guarantee, because its seal stopped the sender \
+            too. This is why the receiver copies. zbus duplicates the descriptor for each message. \
+            The library makes the system calls, which are not counted. --kernel-buffer does not \
+            apply.",
         references: &[
             "[D-Bus specification](https://dbus.freedesktop.org/doc/dbus-specification.html)",
             "man:memfd_create(2)",
@@ -72,48 +74,48 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         ],
     },
     availability: available,
-    holds: |_| 4,
+    in_flight_messages: |_| 4,
     library: Some(dbus::ZBUS),
-    execute: dbus::execute::<Referred>,
+    execute: dbus::execute::<MemfdBody>,
     ..Mechanism::BASE
 };
 
 /// Carrier that puts a memfd into the body.
 #[derive(Debug)]
-struct Referred {
-    supply: Supply,
-    reach: Reach,
+struct MemfdBody {
+    source: BodyMemfdSource,
+    read_method: BodyReadMethod,
     message_bytes: usize,
 }
 
 /// Source of the memfds for messages.
 #[derive(Debug)]
-enum Supply {
+enum BodyMemfdSource {
     /// A new memfd for each message.
     Fresh,
     /// These memfds in turn, and the index of the next one.
-    Reused(Vec<Filled>, usize),
+    Reused(Vec<MappedMemfd>, usize),
 }
 
 /// Method by which the receiver reads the payload.
 #[derive(Debug)]
-enum Reach {
+enum BodyReadMethod {
     Map,
     /// Mappings of the memfds seen so far, indexed by number.
     Cached(Vec<Option<Mapping>>),
 }
 
-impl Supply {
-    fn of(setup: &Setup<'_>, count: usize, bytes: usize) -> Result<Self, Failure> {
+impl BodyMemfdSource {
+    fn from_setup(setup: &Setup<'_>, count: usize, bytes: usize) -> Result<Self, Failure> {
         if setup.option(&MEMFD) == "fresh" {
             return Ok(Self::Fresh);
         }
-        Ok(Self::Reused(memfd::lasting(count, bytes)?, 0))
+        Ok(Self::Reused(memfd::create_reusable(count, bytes)?, 0))
     }
 }
 
-impl Reach {
-    fn of(setup: &Setup<'_>, count: usize) -> Self {
+impl BodyReadMethod {
+    fn from_setup(setup: &Setup<'_>, count: usize) -> Self {
         match (setup.option(&MAP), setup.option(&MEMFD)) {
             ("each", _) | (_, "fresh") => Self::Map,
             _ => Self::Cached((0..count).map(|_| None).collect()),
@@ -129,11 +131,11 @@ impl Reach {
         bytes: &mut [u8],
     ) -> Result<(), Errno> {
         match self {
-            Self::Map => Mapping::of(memfd, bytes.len(), Access::Read)?.copy_out(0, bytes),
+            Self::Map => Mapping::new(memfd, bytes.len(), Access::Read)?.copy_out(0, bytes),
             Self::Cached(kept) => {
                 let kept = kept.get_mut(number).ok_or(Errno::BADMSG)?;
                 if kept.is_none() {
-                    *kept = Some(Mapping::of(memfd, whole, Access::Read)?);
+                    *kept = Some(Mapping::new(memfd, whole, Access::Read)?);
                 }
                 kept.as_ref().ok_or(Errno::BADMSG)?.copy_out(0, bytes);
             }
@@ -142,31 +144,35 @@ impl Reach {
     }
 }
 
-impl Carrier for Referred {
-    fn of(setup: &Setup<'_>, sends: usize, receives: usize) -> Result<Self, Failure> {
+impl BodyCodec for MemfdBody {
+    fn new(setup: &Setup<'_>, sends: usize, receives: usize) -> Result<Self, Failure> {
         let message_bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 2);
-        let supply = Supply::of(setup, sends, message_bytes)?;
-        Ok(Self { supply, reach: Reach::of(setup, receives), message_bytes })
+        let supply = BodyMemfdSource::from_setup(setup, sends, message_bytes)?;
+        Ok(Self {
+            source: supply,
+            read_method: BodyReadMethod::from_setup(setup, receives),
+            message_bytes,
+        })
     }
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        match &self.supply {
-            Supply::Fresh => Ok(()),
-            Supply::Reused(memfds, _) => {
+        match &self.source {
+            BodyMemfdSource::Fresh => Ok(()),
+            BodyMemfdSource::Reused(memfds, _) => {
                 memfds.iter().try_for_each(|memfd| memfd.mapping.populate())
             }
         }
     }
 
     #[inline]
-    fn load(&mut self, envelope: Builder<'_>, bytes: &[u8]) -> Result<Message, Errno> {
+    fn encode(&mut self, envelope: Builder<'_>, bytes: &[u8]) -> Result<Message, Errno> {
         let body = |memfd: &OwnedFd, number: usize| {
             let number = u32::try_from(number).unwrap_or(u32::MAX);
             envelope.build(&(Fd::from(memfd.as_fd()), bytes.len() as u64, number)).map_err(errno)
         };
-        match &mut self.supply {
-            Supply::Fresh => body(&memfd::sealed(bytes, &mut 0)?, 0),
-            Supply::Reused(memfds, next) => {
+        match &mut self.source {
+            BodyMemfdSource::Fresh => body(&memfd::create_sealed(bytes, &mut 0)?, 0),
+            BodyMemfdSource::Reused(memfds, next) => {
                 let number = *next;
                 let memfd = memfds.get(number).ok_or(Errno::PROTO)?;
                 memfd.mapping.copy_in(0, bytes);
@@ -177,11 +183,11 @@ impl Carrier for Referred {
     }
 
     #[inline]
-    fn unload(&mut self, body: &Body, into: &mut [u8]) -> Result<usize, Errno> {
+    fn decode(&mut self, body: &Body, into: &mut [u8]) -> Result<usize, Errno> {
         let (memfd, length, number): (Fd<'_>, u64, u32) = body.deserialize().map_err(errno)?;
         let length = usize::try_from(length).map_err(|_| Errno::MSGSIZE)?;
         let into = into.get_mut(..length).ok_or(Errno::MSGSIZE)?;
-        self.reach.fetch(&memfd, number as usize, self.message_bytes, into)?;
+        self.read_method.fetch(&memfd, number as usize, self.message_bytes, into)?;
         Ok(length)
     }
 }

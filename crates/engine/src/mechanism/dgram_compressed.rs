@@ -4,9 +4,9 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::{Failure, Mode, Report, RunSpec};
+use ipcperf_model::{Failure, Mode, RunSpec, WorkerReport};
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into};
 use rustix::io::Errno;
 use rustix::net::SocketType;
@@ -24,7 +24,7 @@ use crate::worker;
 /// Option that selects the compression method.
 const CODEC: OptionSpec = OptionSpec {
     name: "codec",
-    about: "deflate at level 6, as gzip does, lz4, or zstd at level 3",
+    about: "deflate at level 6 (as gzip), lz4, or zstd at level 3",
     values: OptionValues::OneOf(&["deflate", "lz4", "zstd"]),
     default: "deflate",
 };
@@ -32,42 +32,43 @@ const CODEC: OptionSpec = OptionSpec {
 /// Facts about `dgram-compressed`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dgram-compressed",
-    about: "Unix domain datagram, compressed by its sender",
-    boundaries: Boundaries::Kept,
+    about: "Unix domain datagram, compressed by the sender",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::SenderTold,
-    unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::ErrorOnSend,
+    unrelated: Unrelated::No("descriptors must be inherited or passed"),
+    helper: Helper::None,
     options: &[CODEC],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The sender compresses the message as a whole, the receiver expands it; between \
-            them it is unix-dgram: a call for each send and each receive. Deflate is raw, without \
-            gzip's header and checksum; it and lz4 are Rust (miniz_oxide through flate2, lz4_flex), and \
-            a little slower than C; zstd is its C library, one thread, without checksum. What they \
-            need is made once, and used for one message before the clock starts.",
+        how_it_works: "The sender compresses each message as a whole and the receiver decompresses \
+            it; in between it is unix-dgram, with one call for each send and each receive. Deflate \
+            is raw, without gzip's header and checksum. Deflate and lz4 are written in Rust \
+            (miniz_oxide through flate2, lz4_flex) and a little slower than C; zstd is its C \
+            library, with one thread and no checksum. The state of a codec is created once, and \
+            used for one message before the clock starts.",
         message_boundaries: "Kept: one receive, one message.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "What is sent decides everything, and --payload says what that is. By \
-            default messages are one byte repeated: deflate makes a thousandth of them, lz4 a two \
-            hundred and fiftieth, zstd some twenty bytes, and all are at their fastest. compressible:R \
-            is what text or tables may be. With --verify, and with --payload random, nothing is saved, \
-            and they are at their slowest. The largest message is the one that would fit even \
-            if it grew as much as the codec can make it grow: by a tenth with deflate, by less than a \
-            hundredth with the others, where it is large.",
+        defaults_that_matter: "The result depends on the content of the messages, which --payload \
+            selects. By default a message is one byte repeated: deflate compresses it to 1/1000, \
+            lz4 to 1/250, zstd to some 20 bytes, and all run at their fastest. compressible:R \
+            resembles text or tables. With --verify and with --payload random nothing is saved, \
+            and all run at their slowest. The largest message is the one that would fit even if \
+            the codec expanded it as much as it can: by a tenth with deflate, and, for large \
+            messages, by less than a hundredth with the others.",
         references: &["man:unix(7)", "RFC 1951", "the LZ4 block format", "RFC 8878"],
     },
     limit,
-    holds: |_| 2,
+    in_flight_messages: |_| 2,
     execute,
     ..Mechanism::BASE
 };
 
 /// Selects the codec, once for the run.
-fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
+fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
     match CODEC.chosen(&spec.options) {
         "lz4" => worker::execute::<DgramCompressed<Lz4>>(spec, mechanism),
         "zstd" => worker::execute::<DgramCompressed<Zstd>>(spec, mechanism),
@@ -76,23 +77,24 @@ fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
 }
 
 fn limit(setup: &Setup<'_>) -> Option<Limit> {
-    let most_of = match setup.option(&CODEC) {
-        "lz4" => Lz4::most,
-        "zstd" => Zstd::most,
-        _ => Deflate::most,
+    let bound = match setup.option(&CODEC) {
+        "lz4" => Lz4::max_compressed_bytes,
+        "zstd" => Zstd::max_compressed_bytes,
+        _ => Deflate::max_compressed_bytes,
     };
-    let most = |bytes| u64::try_from(most_of(usize::try_from(bytes).ok()?)).ok();
-    let packed = most(setup.buffer_bytes).unwrap_or(u64::MAX);
+    let max_compressed = |bytes| u64::try_from(bound(usize::try_from(bytes).ok()?)).ok();
+    let packed = max_compressed(setup.buffer_bytes).unwrap_or(u64::MAX);
     let datagram = unix_limit(SocketType::DGRAM, &Setup { buffer_bytes: packed, ..*setup })?;
     // Bisection finds the largest message that fits whatever its content.
     let (mut fits, mut fails) = (0, datagram.bytes + 1);
     while fails - fits > 1 {
         let middle = fits + (fails - fits) / 2;
-        let goes = most(middle).is_some_and(|bytes| bytes <= datagram.bytes);
+        let goes = max_compressed(middle).is_some_and(|bytes| bytes <= datagram.bytes);
         *(if goes { &mut fits } else { &mut fails }) = middle;
     }
-    let because = format!("that may become {} bytes, and {}", datagram.bytes, datagram.because);
-    Some(Limit { bytes: fits, because })
+    let reason =
+        format!("compressed, it may take {} bytes, and {}", datagram.bytes, datagram.reason);
+    Some(Limit { bytes: fits, reason })
 }
 
 /// A compression method.
@@ -100,14 +102,14 @@ trait Codec: Send + Sized + 'static {
     fn new() -> Self;
 
     /// Returns the maximum compressed size of `bytes` bytes.
-    fn most(bytes: usize) -> usize;
+    fn max_compressed_bytes(bytes: usize) -> usize;
 
     /// Compresses `from` into `into` and returns the compressed length; `None` if `into` is too small.
-    fn pack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize>;
+    fn compress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize>;
 
     /// Expands `from` into `into` and returns the expanded length; `None` if `into` is too small or `from` is
     /// damaged.
-    fn unpack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize>;
+    fn decompress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize>;
 }
 
 struct Deflate {
@@ -124,18 +126,18 @@ impl Codec for Deflate {
     }
 
     /// The bound of miniz (`mz_deflateBound`), of which `miniz_oxide` is a port.
-    fn most(bytes: usize) -> usize {
+    fn max_compressed_bytes(bytes: usize) -> usize {
         (128 + bytes + bytes / 10).max(128 + bytes + (bytes / (31 * 1024) + 1) * 5)
     }
 
-    fn pack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+    fn compress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
         self.compress.reset();
         let done = self.compress.compress(from, into, FlushCompress::Finish).ok()?;
         let packed = usize::try_from(self.compress.total_out()).ok()?;
         (done == Status::StreamEnd).then_some(packed)
     }
 
-    fn unpack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+    fn decompress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
         self.decompress.reset(false);
         let done = self.decompress.decompress(from, into, FlushDecompress::Finish).ok()?;
         let unpacked = usize::try_from(self.decompress.total_out()).ok()?;
@@ -150,15 +152,15 @@ impl Codec for Lz4 {
         Self(CompressTable::large())
     }
 
-    fn most(bytes: usize) -> usize {
+    fn max_compressed_bytes(bytes: usize) -> usize {
         lz4_flex::block::get_maximum_output_size(bytes)
     }
 
-    fn pack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+    fn compress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
         compress_into_with_table(from, into, &mut self.0).ok()
     }
 
-    fn unpack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+    fn decompress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
         decompress_into(from, into).ok()
     }
 }
@@ -173,15 +175,15 @@ impl Codec for Zstd {
         Self { compress: CCtx::create(), decompress: DCtx::create() }
     }
 
-    fn most(bytes: usize) -> usize {
+    fn max_compressed_bytes(bytes: usize) -> usize {
         zstd_safe::compress_bound(bytes)
     }
 
-    fn pack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+    fn compress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
         self.compress.compress(into, from, CLEVEL_DEFAULT).ok()
     }
 
-    fn unpack(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+    fn decompress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
         self.decompress.decompress(into, from).ok()
     }
 }
@@ -200,7 +202,7 @@ impl<C: Codec> Channel for DgramCompressed<C> {
             socket,
             codec: C::new(),
             message_bytes: bytes,
-            packed: None,
+            buffers: None,
             pending: None,
         };
         Ok(Opened {
@@ -216,7 +218,7 @@ struct CompressedEnd<C> {
     codec: C,
     message_bytes: usize,
     /// Buffers for two compressed messages: the one being sent and the one being received.
-    packed: Option<[Buffer; 2]>,
+    buffers: Option<[Buffer; 2]>,
     /// Length of a compressed message for which the socket had no room.
     pending: Option<usize>,
 }
@@ -225,22 +227,22 @@ impl<C: Codec> Endpoint for CompressedEnd<C> {
     const KEEPS_BOUNDARIES: bool = true;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        let room = || Buffer::touched(C::most(self.message_bytes), 0);
-        let [mut outgoing, incoming] = [room()?, room()?];
+        let new_buffer = || Buffer::new_filled(C::max_compressed_bytes(self.message_bytes), 0);
+        let [mut outgoing, incoming] = [new_buffer()?, new_buffer()?];
         // Compress and expand one message now: the codec then has allocated what it allocates at first use,
         // and memory that it allocated before the fork is this peer's own copy.
-        let mut message = Buffer::touched(self.message_bytes, 0x5A)?;
-        let length = self.codec.pack(&message, &mut outgoing).ok_or(Errno::MSGSIZE)?;
-        self.codec.unpack(&outgoing[..length], &mut message).ok_or(Errno::BADMSG)?;
-        self.packed = Some([outgoing, incoming]);
+        let mut message = Buffer::new_filled(self.message_bytes, 0x5A)?;
+        let length = self.codec.compress(&message, &mut outgoing).ok_or(Errno::MSGSIZE)?;
+        self.codec.decompress(&outgoing[..length], &mut message).ok_or(Errno::BADMSG)?;
+        self.buffers = Some([outgoing, incoming]);
         Ok(())
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        let [outgoing, _] = self.packed.as_mut().ok_or(Errno::NOMEM)?;
+        let [outgoing, _] = self.buffers.as_mut().ok_or(Errno::NOMEM)?;
         let length = match self.pending.take() {
             Some(length) => length,
-            None => self.codec.pack(bytes, outgoing).ok_or(Errno::MSGSIZE)?,
+            None => self.codec.compress(bytes, outgoing).ok_or(Errno::MSGSIZE)?,
         };
         match rustix::io::write(&self.socket, &outgoing[..length]) {
             Ok(_) => Ok(bytes.len()),
@@ -252,10 +254,10 @@ impl<C: Codec> Endpoint for CompressedEnd<C> {
     }
 
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        let [_, incoming] = self.packed.as_mut().ok_or(Errno::NOMEM)?;
+        let [_, incoming] = self.buffers.as_mut().ok_or(Errno::NOMEM)?;
         match rustix::io::read(&self.socket, &mut incoming[..])? {
             0 => Ok(0),
-            length => self.codec.unpack(&incoming[..length], bytes).ok_or(Errno::BADMSG),
+            length => self.codec.decompress(&incoming[..length], bytes).ok_or(Errno::BADMSG),
         }
     }
 
@@ -271,11 +273,11 @@ mod tests {
     use super::*;
 
     fn assert_carries<C: Codec>(message: &[u8]) {
-        let (mut codec, mut packed) = (C::new(), vec![0; C::most(message.len())]);
+        let (mut codec, mut packed) = (C::new(), vec![0; C::max_compressed_bytes(message.len())]);
         for _ in 0..2 {
-            let length = codec.pack(message, &mut packed).unwrap();
+            let length = codec.compress(message, &mut packed).unwrap();
             let mut unpacked = vec![0; message.len()];
-            assert_eq!(codec.unpack(&packed[..length], &mut unpacked), Some(message.len()));
+            assert_eq!(codec.decompress(&packed[..length], &mut unpacked), Some(message.len()));
             assert_eq!(unpacked, message);
         }
     }

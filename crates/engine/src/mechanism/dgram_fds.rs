@@ -3,14 +3,14 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 use rustix::net::SocketType;
 
 use super::readiness::{self, Select, WAIT_SELECT};
-use super::scm_rights::{FDS, close, companions, datagram_pair, recv_with, send_with};
+use super::scm_rights::{FDS, close, datagram_pair, open_extra_fds, recv_with, send_with};
 use super::socket::{set_buffers, unix_limit};
 use crate::channel::{
     Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
@@ -19,30 +19,30 @@ use crate::channel::{
 /// Facts about `dgram-fds`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dgram-fds",
-    about: "Unix domain datagram with the whole message and descriptors",
-    boundaries: Boundaries::Kept,
+    about: "Unix domain datagram that carries the whole message and descriptors",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::SenderTold,
-    unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::ErrorOnSend,
+    unrelated: Unrelated::No("descriptors must be inherited or passed"),
+    helper: Helper::None,
     options: &[FDS, WAIT_SELECT],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The message goes in one sendmsg, with descriptors in an SCM_RIGHTS control \
-            message (32 bytes of it for three or four); one recvmsg takes both. The kernel takes a \
-            reference to each open file, and gives the receiver a descriptor for it, which the \
-            receiver closes at once: passing, installing and closing are part of what is measured, \
-            a call more for each descriptor on the receiver's side. What is passed is /dev/null: \
-            sockets that are passed cost more, as the kernel looks after cycles of them. With \
-            wait=select each sendmsg and each recvmsg is preceded by a select.",
+        how_it_works: "One sendmsg sends the message together with descriptors in an SCM_RIGHTS \
+            control message (32 bytes of it for three or four); one recvmsg receives both. The \
+            kernel takes a reference to each open file and installs a descriptor for it in the \
+            receiver, which closes it at once. Passing, installing and closing are part of the \
+            result: one additional call of the receiver for each descriptor. The descriptors are \
+            of /dev/null; passing sockets costs more, because the kernel has to check for \
+            reference cycles. With wait=select, a select precedes each sendmsg and each recvmsg.",
         message_boundaries: "Kept: one receive, one message.",
         minimum_kernel: "Linux 2.6.23 (MSG_CMSG_CLOEXEC).",
-        defaults_that_matter: "As with unix-dgram. At most SCM_MAX_FD (253) descriptors go with \
-            one message, and those on their way count against the sender's limit on open files: at \
-            most 64 are asked for here.",
+        defaults_that_matter: "As unix-dgram. A message carries at most SCM_MAX_FD (253) \
+            descriptors, and descriptors in flight count against the sender's limit on open files; \
+            the option accepts at most 64.",
         references: &["man:unix(7)", "man:cmsg(3)", "man:sendmsg(2)", "man:select(2)"],
     },
     limit: |setup| unix_limit(SocketType::DGRAM, setup),
@@ -59,7 +59,7 @@ impl Channel for DgramFds {
         let (sender, receiver) = datagram_pair(setup)?;
         let granted_bytes = set_buffers(&sender, setup)?.send_bytes;
         set_buffers(&receiver, setup)?;
-        let end = |socket| Ok(DgramFdsEnd { socket, companions: companions(setup)?, calls: 0 });
+        let end = |socket| Ok(DgramFdsEnd { socket, extra_fds: open_extra_fds(setup)?, calls: 0 });
         Ok(Opened {
             sender: end(sender)?,
             receiver: end(receiver)?,
@@ -71,7 +71,7 @@ impl Channel for DgramFds {
 #[derive(Debug)]
 struct DgramFdsEnd {
     socket: OwnedFd,
-    companions: Vec<OwnedFd>,
+    extra_fds: Vec<OwnedFd>,
     calls: u64,
 }
 
@@ -81,7 +81,7 @@ impl Endpoint for DgramFdsEnd {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         self.calls += 1;
-        send_with(&self.socket, bytes, &self.companions)
+        send_with(&self.socket, bytes, &self.extra_fds)
     }
 
     #[inline]
@@ -89,7 +89,7 @@ impl Endpoint for DgramFdsEnd {
         self.calls += 1;
         let arrived = recv_with(&self.socket, bytes)?;
         self.calls += arrived.descriptors;
-        let arrived = arrived.whole(self.companions.len())?;
+        let arrived = arrived.require_descriptors(self.extra_fds.len())?;
         if let Some(last) = arrived.last {
             close(last);
         }

@@ -1,14 +1,14 @@
 //! `fifo`: a pipe with a name in the file system.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::fs::{CWD, FileType, Mode as Access, OFlags, mknodat, open};
 
-use super::Scratch;
-use super::pipe_end::{CAPACITY, Direction, PipeEnd, join};
-use super::refusal::refused;
+use super::TempDir;
+use super::pipe_end::{CAPACITY, PipeEnd, PipeFds, open_endpoints};
+use super::setup_failure::setup_failure;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
@@ -18,22 +18,22 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "named pipe, one in each direction",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::Told,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
-    helper: Helper::Nobody,
+    helper: Helper::None,
     options: &[CAPACITY],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A pipe that unrelated processes find by its path. Once open it is a pipe \
-            in every respect. ipcperf makes it in a private folder, opens both ends and removes \
-            the name before the parties part.",
+        how_it_works: "A pipe that unrelated processes find by its path. Once open, it behaves \
+            exactly like a pipe. ipcperf creates it in a private folder, opens both ends, and \
+            removes the name before the peers start.",
         message_boundaries: "None, as with a pipe.",
         minimum_kernel: "Any; setting the capacity needs Linux 2.6.35.",
-        defaults_that_matter: "As with a pipe. The folder is TMPDIR, else /tmp; its file system \
-            carries the name, never the data.",
+        defaults_that_matter: "As pipe. The folder is in TMPDIR, else /tmp; its file system stores \
+            the name, never the data.",
         references: &["man:fifo(7)", "man:mkfifo(3)", "man:pipe(7)"],
     },
     execute: worker::execute::<Fifo>,
@@ -46,20 +46,20 @@ impl Channel for Fifo {
     type End = PipeEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<PipeEnd>, Failure> {
-        let scratch = Scratch::new()?;
-        join(direction(&scratch, "there")?, direction(&scratch, "back")?, setup)
+        let scratch = TempDir::new()?;
+        open_endpoints(new_fifo(&scratch, "there")?, new_fifo(&scratch, "back")?, setup)
     }
 }
 
-fn direction(scratch: &Scratch, name: &str) -> Result<Direction, Failure> {
+fn new_fifo(scratch: &TempDir, name: &str) -> Result<PipeFds, Failure> {
     let path = scratch.path(name);
     mknodat(CWD, &path, FileType::Fifo, Access::RUSR | Access::WUSR, 0)
-        .map_err(|e| refused("mkfifo", e))?;
+        .map_err(|e| setup_failure("mkfifo", e))?;
     // Nonblocking opens must begin with the reading end: a writer without a reader gets ENXIO.
     let flags = OFlags::CLOEXEC | OFlags::NONBLOCK;
     let read = open(&path, flags | OFlags::RDONLY, Access::empty())
-        .map_err(|e| refused("open(O_RDONLY)", e))?;
+        .map_err(|e| setup_failure("open(O_RDONLY)", e))?;
     let write = open(&path, flags | OFlags::WRONLY, Access::empty())
-        .map_err(|e| refused("open(O_WRONLY)", e))?;
-    Ok(Direction { read, write })
+        .map_err(|e| setup_failure("open(O_WRONLY)", e))?;
+    Ok(PipeFds { read, write })
 }

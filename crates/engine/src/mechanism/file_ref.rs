@@ -4,15 +4,15 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::{Failure, Mode, Report, RunSpec};
+use ipcperf_model::{Failure, Mode, RunSpec, WorkerReport};
 use rustix::fs::{Mode as Access, OFlags, SeekFrom, open, seek, unlink};
 use rustix::io::{Errno, read, write};
 
 use super::readiness::{self, Select, WAIT_SELECT};
 use super::run_dir::{self, DIR};
-use super::scm_rights::{FDS, close, companions, datagram_pair, recv_with, send_with};
+use super::scm_rights::{FDS, close, datagram_pair, open_extra_fds, recv_with, send_with};
 use crate::channel::{
     Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
 };
@@ -20,30 +20,31 @@ use crate::channel::{
 /// Facts about `file-ref`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "file-ref",
-    about: "temporary file for each message, its descriptor sent in an empty datagram",
-    boundaries: Boundaries::Kept,
+    about: "temporary file for each message; its descriptor is sent in an empty datagram",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::SenderTold,
-    unrelated: Unrelated::No("descriptors are inherited or passed on"),
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::ErrorOnSend,
+    unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::Disk,
     options: &[DIR, FDS, WAIT_SELECT],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The sender creates a file, unlinks it, writes the message, sends its \
-            descriptor and closes its own: open, unlink, write, sendmsg, close. The receiver seeks \
-            to the beginning (both share one offset), reads and closes: recvmsg, lseek, read, \
-            close; and closes each descriptor that came along beside it. The last close frees the \
-            file. Names are made in a private folder, which the command removes after the run.",
+        how_it_works: "For each message the sender creates a file, unlinks it, writes the message, \
+            sends the descriptor and closes it: open, unlink, write, sendmsg, close. The receiver \
+            seeks to the start (both share one file offset), reads and closes: recvmsg, lseek, \
+            read, close, and one close for each additional descriptor. The last close frees the \
+            file. Names are created in a private folder, which the command removes after the run.",
         message_boundaries: "Kept: one datagram, one file, one message.",
         minimum_kernel: "Linux 2.6.23 (MSG_CMSG_CLOEXEC).",
-        defaults_that_matter: "The file system decides: on disk each message makes and frees an \
-            inode and dirties the journal, on tmpfs (dir=/dev/shm) neither. No file lives long \
-            enough to be written back, unless the receiver lags. Three descriptors go along beside \
-            the file's, as with dgram-fds. A datagram queue holds at most net.unix.max_dgram_qlen (10) \
-            messages, so about as many files; --kernel-buffer does not apply.",
+        defaults_that_matter: "The result depends on the file system: on a disk, each message \
+            allocates and frees an inode and adds to the journal; on tmpfs (dir=/dev/shm) it does \
+            neither. No file exists long enough to be written back, unless the receiver lags. \
+            Three more descriptors are passed together with that of the file, as in dgram-fds. A \
+            datagram queue holds at most net.unix.max_dgram_qlen (10) messages, so about as many \
+            files exist at a time; --kernel-buffer does not apply.",
         references: &[
             "man:unlink(2)",
             "man:unix(7)",
@@ -56,7 +57,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
+fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
     let report = readiness::execute::<FileRef, Select>(spec, mechanism);
     run_dir::remove();
     report
@@ -69,10 +70,10 @@ impl Channel for FileRef {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<FileRefEnd>, Failure> {
         let (sender, receiver) = datagram_pair(setup)?;
-        let [there, back] = run_dir::make(setup, ["there", "back"])?.names.each_ref();
+        let [there, back] = run_dir::create(setup, ["there", "back"])?.names.each_ref();
         Ok(Opened {
-            sender: FileRefEnd::new(sender, there, companions(setup)?),
-            receiver: FileRefEnd::new(receiver, back, companions(setup)?),
+            sender: FileRefEnd::new(sender, there, open_extra_fds(setup)?),
+            receiver: FileRefEnd::new(receiver, back, open_extra_fds(setup)?),
             granted: Granted::default(),
         })
     }
@@ -84,7 +85,7 @@ struct FileRefEnd {
     /// Name that each file has for a moment.
     name: &'static CStr,
     /// Number of descriptors that a datagram carries in addition to the file's.
-    beside: usize,
+    extra_fd_count: usize,
     /// Those descriptors, followed by the file's own while it is being sent.
     descriptors: Vec<OwnedFd>,
     calls: u64,
@@ -92,13 +93,13 @@ struct FileRefEnd {
 
 impl FileRefEnd {
     fn new(socket: OwnedFd, name: &'static CStr, companions: Vec<OwnedFd>) -> Self {
-        let (beside, mut descriptors) = (companions.len(), companions);
+        let (extra_fd_count, mut descriptors) = (companions.len(), companions);
         descriptors.reserve(1);
-        Self { socket, name, beside, descriptors, calls: 0 }
+        Self { socket, name, extra_fd_count, descriptors, calls: 0 }
     }
 
     /// Writes `bytes` to a new, unlinked file.
-    fn file_of(&mut self, bytes: &[u8]) -> Result<OwnedFd, Errno> {
+    fn write_file(&mut self, bytes: &[u8]) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = open(self.name, flags, Access::RUSR | Access::WUSR)?;
         unlink(self.name)?;
@@ -132,8 +133,8 @@ impl Endpoint for FileRefEnd {
 
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         // If the queue is full and calls do not block, the file is kept for the next attempt.
-        if self.descriptors.len() == self.beside {
-            let file = self.file_of(bytes)?;
+        if self.descriptors.len() == self.extra_fd_count {
+            let file = self.write_file(bytes)?;
             self.descriptors.push(file);
         }
         self.calls += 1;
@@ -147,7 +148,8 @@ impl Endpoint for FileRefEnd {
 
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
         self.calls += 1;
-        let arrived = recv_with(&self.socket, &mut [])?.whole(self.beside + 1)?;
+        let arrived =
+            recv_with(&self.socket, &mut [])?.require_descriptors(self.extra_fd_count + 1)?;
         self.calls += arrived.descriptors;
         let Some(file) = arrived.last else { return Ok(0) };
         let got = self.read_all(&file, bytes)?;

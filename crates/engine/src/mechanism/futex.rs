@@ -3,43 +3,43 @@
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 use rustix::thread::futex;
 
-use super::slot::{Bell, SlotEnd, Spot, ends, memory, memory_available};
+use super::slot::{Doorbell, DoorbellLocation, SlotEnd, memory_available, open_ends, slot_memory};
 use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
 
 /// Facts about `futex`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "futex",
-    about: "one slot of shared memory in each direction; a futex tells of each message",
-    boundaries: Boundaries::Kept,
+    about: "one slot of shared memory in each direction; a futex announces each message",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Memory,
+    path: PayloadPath::Memory,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::NotTold,
-    unrelated: Unrelated::No("its memory is inherited or passed on"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::NotDetected,
+    unrelated: Unrelated::No("its memory must be inherited or passed"),
+    helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A memfd holds one slot in each direction. The sender copies its message in \
-            and adds one to a counter; the receiver takes one off and copies the message out. Who \
-            finds nothing says so and sleeps on the counter (FUTEX_WAIT); the kernel is entered \
-            to sleep, and to wake one who sleeps, and for nothing else. The slot must be emptied \
-            before the next message: parties take turns, and never copy at once.",
+        how_it_works: "A memfd has one slot in each direction. The sender copies its message into \
+            the slot and increments a counter; the receiver decrements it and copies the message \
+            out. A peer that finds nothing sets a flag and sleeps on the counter (FUTEX_WAIT). The \
+            kernel is entered only to sleep and to wake a sleeping peer. The slot must be emptied \
+            before the next message, so the peers alternate and never copy at the same time.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 2.6.0 (futex), 3.17 (memfd_create).",
-        defaults_that_matter: "A side sleeps at once, without looking for a while as shm-ring \
-            does. The kernel holds nothing, so --kernel-buffer does not apply.",
+        defaults_that_matter: "A peer sleeps at once, without spinning first as shm-ring does. The \
+            kernel buffers nothing, so --kernel-buffer does not apply.",
         references: &["man:futex(2)", "man:futex(7)", "man:memfd_create(2)"],
     },
     availability: memory_available,
-    holds: |_| 2,
+    in_flight_messages: |_| 2,
     execute: worker::execute::<Futex>,
     ..Mechanism::BASE
 };
@@ -47,31 +47,31 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 struct Futex;
 
 impl Channel for Futex {
-    type End = SlotEnd<FutexBell>;
+    type End = SlotEnd<FutexDoorbell>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        ends(setup, memory(setup)?, |spot| Ok(FutexBell { spot }))
+        open_ends(setup, slot_memory(setup)?, |spot| Ok(FutexDoorbell { location: spot }))
     }
 }
 
 /// Counter in shared memory, with a flag that says whether the peer sleeps on it.
 #[derive(Clone, Debug)]
-pub(super) struct FutexBell {
-    pub(super) spot: Spot,
+pub(super) struct FutexDoorbell {
+    pub(super) location: DoorbellLocation,
 }
 
-impl FutexBell {
-    fn words(&self) -> &[AtomicU32; 2] {
+impl FutexDoorbell {
+    fn atomics(&self) -> &[AtomicU32; 2] {
         // SAFETY: the memory is aligned to 128 bytes, zero at first, used by this bell alone, and only
         // accessed as these atomics; it lives as long as the spot.
-        unsafe { self.spot.address().cast().as_ref() }
+        unsafe { self.location.address().cast().as_ref() }
     }
 }
 
-impl Bell for FutexBell {
+impl Doorbell for FutexDoorbell {
     #[inline]
     fn ring(&self, calls: &mut u64) -> Result<(), Errno> {
-        let [count, sleeps] = self.words();
+        let [count, sleeps] = self.atomics();
         count.fetch_add(1, Ordering::Release);
         fence(Ordering::SeqCst);
         if sleeps.load(Ordering::Relaxed) != 0 && sleeps.swap(0, Ordering::Relaxed) != 0 {
@@ -82,11 +82,11 @@ impl Bell for FutexBell {
     }
 
     #[inline]
-    fn take(&self, calls: &mut u64) -> Result<(), Errno> {
-        let [count, sleeps] = self.words();
+    fn wait(&self, calls: &mut u64) -> Result<(), Errno> {
+        let [count, sleeps] = self.atomics();
         // Only one side takes from each bell, so a count above zero stays there.
         while count.load(Ordering::Acquire) == 0 {
-            if self.spot.blocking == Blocking::Try {
+            if self.location.blocking == Blocking::Try {
                 return Err(Errno::AGAIN);
             }
             sleeps.store(1, Ordering::Relaxed);

@@ -16,33 +16,34 @@ use std::marker::PhantomData;
 
 use iceoryx2::port::{LoanError, SendError};
 use iceoryx2::prelude::{Config, NodeBuilder, SignalHandlingMode};
-use ipcperf_model::mechanism::{Library, PayloadFate};
-use ipcperf_model::workload::Kind;
-use ipcperf_model::{Failure, Mode, Report, RunSpec, Unavailable};
+use ipcperf_model::mechanism::{Library, PayloadTransfer};
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_model::{Failure, Mode, RunSpec, Unavailable, WorkerReport};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::thread::sched_yield;
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use crate::channel::{
-    Channel, Endpoint, Granted, Limit, Mechanism, Nearness, Opened, OptionSpec, OptionValues, Setup,
+    Channel, Endpoint, Granted, Limit, Mechanism, Opened, OptionSpec, OptionValues, PeerPlacement,
+    Setup,
 };
-use crate::leftovers::SHARED_MEMORY;
+use crate::leftovers::SHM_FOLDER;
 use crate::worker;
-use connect_order::Turns;
-pub(super) use service::OwnersService;
+use connect_order::ConnectOrder;
+pub(super) use service::OwnerOnlyService;
 
 /// The library.
 pub(super) const ICEORYX2: Library = Library {
     name: "iceoryx2",
     version: env!("VERSION_OF_ICEORYX2"),
-    licence: "MIT OR Apache-2.0",
+    license: "MIT OR Apache-2.0",
 };
 
 /// Option of both mechanisms that selects copying or in-place access.
 pub(super) const API: OptionSpec = OptionSpec {
     name: "api",
-    about: "copy to and from the library's memory, or write and read messages where they lie in it",
+    about: "copy to and from the library's memory, or write and read messages in place",
     values: OptionValues::OneOf(&["copy", IN_PLACE]),
     default: "copy",
 };
@@ -50,18 +51,19 @@ pub(super) const API: OptionSpec = OptionSpec {
 const IN_PLACE: &str = "loan";
 
 /// Fate of the payload, which the option decides.
-pub(super) const FATE: PayloadFate =
-    PayloadFate::Chosen { option: API.name, handed_over: IN_PLACE };
+pub(super) const PAYLOAD: PayloadTransfer =
+    PayloadTransfer::ByOption { option: API.name, handed_over: IN_PLACE };
 
 /// Reason why processes of different users cannot meet. A feature of the library, meant for its developers,
 /// opens the files to all users.
-pub(super) const OWNERS_ALONE: &str = "its files and its shared memory are their owner's alone";
+pub(super) const OWNER_ONLY: &str = "its files and its shared memory are accessible only to their \
+    owner";
 
 /// Modes with two peers: a send blocks by itself if there is no room.
 pub(super) const MODES: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
 
 /// Maximum number of messages of a stream that wait for the receiver. With answers, one message waits.
-pub(super) const STREAM_PLACES: usize = 8;
+pub(super) const STREAM_SLOTS: usize = 8;
 
 /// Upper bounds for what the library adds to each message, and in total.
 const OVERHEAD_BYTES: u64 = 256;
@@ -69,18 +71,18 @@ const RESERVED_BYTES: u64 = 1 << 20;
 
 /// Checks that there is a writable directory for shared memory.
 pub(super) fn available() -> Result<(), Unavailable> {
-    access(SHARED_MEMORY, Access::WRITE_OK | Access::EXEC_OK).map_err(|errno| Unavailable {
+    access(SHM_FOLDER, Access::WRITE_OK | Access::EXEC_OK).map_err(|errno| Unavailable {
         reason: format!("POSIX shared memory, /dev/shm: {errno}"),
-        remedy: "mount a tmpfs at /dev/shm that may be written to".to_owned(),
+        remedy: "mount a writable tmpfs at /dev/shm".to_owned(),
     })
 }
 
 /// Returns the largest message if shared memory must hold `messages` of them.
 pub(super) fn limit(messages: u64) -> Option<Limit> {
-    let all = space::of(SHARED_MEMORY)?.all_bytes;
+    let all = space::query(SHM_FOLDER)?.total_bytes;
     let each = all.saturating_sub(RESERVED_BYTES) / messages;
-    let because = format!("/dev/shm has {all}, and {messages} messages lie in it");
-    Some(Limit { bytes: each.saturating_sub(OVERHEAD_BYTES), because })
+    let reason = format!("/dev/shm has {all} bytes and must hold {messages} messages");
+    Some(Limit { bytes: each.saturating_sub(OVERHEAD_BYTES), reason })
 }
 
 /// Returns the shared memory that `messages` messages of `bytes` bytes need.
@@ -89,15 +91,15 @@ fn needed_bytes(messages: u64, bytes: u64) -> u64 {
 }
 
 /// Refuses to start if shared memory is too full: the library would be killed by a signal at its first store.
-fn ensure_room(messages: u64, setup: &Setup<'_>) -> Result<(), Failure> {
+fn ensure_space(messages: u64, setup: &Setup<'_>) -> Result<(), Failure> {
     let needed = needed_bytes(messages, setup.buffer_bytes);
-    match space::of(SHARED_MEMORY) {
+    match space::query(SHM_FOLDER) {
         Some(space) if space.free_bytes < needed => {
             let free = space.free_bytes;
             let place = format!("/dev/shm has {free} bytes free, and iceoryx2 needs {needed}");
-            Err(refused(&place, Errno::NOSPC).with_remedy(
-                "remove what nobody uses there, enlarge it (mount -o remount,size=BYTES /dev/shm), \
-                 or use smaller messages",
+            Err(setup_failure(&place, Errno::NOSPC).with_remedy(
+                "remove unused files there, enlarge it (mount -o remount,size=BYTES /dev/shm), or \
+                    use smaller messages",
             ))
         }
         _ => Ok(()),
@@ -106,14 +108,14 @@ fn ensure_room(messages: u64, setup: &Setup<'_>) -> Result<(), Failure> {
 
 /// One of the two peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum PeerSide {
     /// The peer that sends, or starts each round trip.
     Sender,
     /// The peer that receives, or answers.
     Receiver,
 }
 
-impl Side {
+impl PeerSide {
     pub(super) fn other(self) -> Self {
         match self {
             Self::Sender => Self::Receiver,
@@ -124,24 +126,24 @@ impl Side {
 
 /// Parameters that a peer needs to make its ports.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
-    pub(super) side: Side,
+pub(super) struct PortConfig {
+    pub(super) side: PeerSide,
     /// Size of the largest message, bytes.
     pub(super) message_bytes: usize,
     /// Traffic pattern.
-    pub(super) workload: Kind,
+    pub(super) workload: WorkloadKind,
 }
 
 /// A node of the library.
-pub(super) type Node = iceoryx2::node::Node<OwnersService>;
+pub(super) type Node = iceoryx2::node::Node<OwnerOnlyService>;
 
 /// The ports of one peer.
 pub(super) trait Ports: Sized + 'static {
     /// Returns the number of messages for which the library has memory.
-    fn held(setup: &Setup<'_>) -> u64;
+    fn in_flight_messages(setup: &Setup<'_>) -> u64;
 
     /// Makes the ports; the peer's may not exist yet.
-    fn make(node: &Node, part: Part) -> Result<Self, Errno>;
+    fn create(node: &Node, part: PortConfig) -> Result<Self, Errno>;
 
     /// Connects the ports with those of the peer, which exist.
     fn connect(&self) -> Result<(), Errno>;
@@ -162,25 +164,25 @@ pub(super) trait Ports: Sized + 'static {
     fn send_loan(&mut self) -> Result<(), Errno>;
 
     /// Takes the next message, if there is one, and returns its length.
-    fn look(&mut self) -> Result<Option<usize>, Errno>;
+    fn poll(&mut self) -> Result<Option<usize>, Errno>;
 
     /// Returns the message that was taken; empty if there is none.
     fn taken(&self) -> &[u8];
 
     /// Copies the message that was taken into the borrowed memory.
-    fn carry_over(&mut self);
+    fn copy_taken(&mut self);
 
     /// Releases the message that was taken.
     fn release(&mut self);
 }
 
 /// Executes `spec` and removes the names of the run.
-pub(super) fn execute<P: Ports>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
+pub(super) fn execute<P: Ports>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
     let report = match API.chosen(&spec.options) {
         IN_PLACE => worker::execute::<Iceoryx<P, true>>(spec, mechanism),
         _ => worker::execute::<Iceoryx<P, false>>(spec, mechanism),
     };
-    paths::clear();
+    paths::remove_all();
     report
 }
 
@@ -190,21 +192,23 @@ impl<P: Ports, const PLACE: bool> Channel for Iceoryx<P, PLACE> {
     type End = IceoryxEnd<P, PLACE>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        ensure_room(P::held(setup), setup)?;
-        let config = paths::open()?;
-        let [senders, receivers] = Turns::pair().map_err(|errno| refused("socketpair", errno))?;
+        ensure_space(P::in_flight_messages(setup), setup)?;
+        let config = paths::create()?;
+        let [senders, receivers] =
+            ConnectOrder::pair().map_err(|errno| setup_failure("socketpair", errno))?;
         let end = |side, turns| IceoryxEnd {
-            part: Part {
+            port_config: PortConfig {
                 side,
                 message_bytes: usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4),
                 workload: setup.workload,
             },
             config: config.clone(),
-            nearness: setup.nearness,
-            turns,
-            own: Own(None),
+            placement: setup.placement,
+            connect_order: turns,
+            local: LocalPorts(None),
         };
-        let (sender, receiver) = (end(Side::Sender, senders), end(Side::Receiver, receivers));
+        let (sender, receiver) =
+            (end(PeerSide::Sender, senders), end(PeerSide::Receiver, receivers));
         Ok(Opened { sender, receiver, granted: Granted::default() })
     }
 }
@@ -212,22 +216,22 @@ impl<P: Ports, const PLACE: bool> Channel for Iceoryx<P, PLACE> {
 /// One peer's endpoint; messages are composed and read in place if `PLACE`.
 #[derive(Debug)]
 struct IceoryxEnd<P, const PLACE: bool> {
-    part: Part,
+    port_config: PortConfig,
     config: Config,
-    nearness: Nearness,
-    turns: Turns,
-    own: Own<P>,
+    placement: PeerPlacement,
+    connect_order: ConnectOrder,
+    local: LocalPorts<P>,
 }
 
 /// Ports and the node that they belong to, which must stay on their thread.
 #[derive(Debug)]
-struct Own<P>(Option<(P, Node)>);
+struct LocalPorts<P>(Option<(P, Node)>);
 
 // SAFETY: it is empty until `prepare`. The thread that calls `prepare` uses the endpoint from then on and
 // drops it.
-unsafe impl<P> Send for Own<P> {}
+unsafe impl<P> Send for LocalPorts<P> {}
 
-impl<P: Ports> Own<P> {
+impl<P: Ports> LocalPorts<P> {
     #[inline]
     fn ports(&mut self) -> Result<&mut P, Errno> {
         self.0.as_mut().map(|(ports, _)| ports).ok_or(Errno::NOTCONN)
@@ -236,42 +240,42 @@ impl<P: Ports> Own<P> {
 
 impl<P: Ports, const PLACE: bool> IceoryxEnd<P, PLACE> {
     /// Makes the ports and connects them once the peer's exist. The peers do this one at a time.
-    fn joined(&self) -> Result<(P, Node), Errno> {
-        let is_first = self.part.side == Side::Receiver;
+    fn create_ports(&self) -> Result<(P, Node), Errno> {
+        let is_first = self.port_config.side == PeerSide::Receiver;
         if !is_first {
-            self.turns.wait()?;
+            self.connect_order.wait()?;
         }
         let node = NodeBuilder::new()
             .config(&self.config)
             .signal_handling_mode(SignalHandlingMode::Disabled)
-            .create::<OwnersService>()
-            .map_err(unmade)?;
-        let ports = P::make(&node, self.part)?;
+            .create::<OwnerOnlyService>()
+            .map_err(library_error)?;
+        let ports = P::create(&node, self.port_config)?;
         if is_first {
-            self.turns.pass()?;
-            self.turns.wait()?;
+            self.connect_order.pass()?;
+            self.connect_order.wait()?;
         }
         ports.connect()?;
         if !is_first {
-            self.turns.pass()?;
+            self.connect_order.pass()?;
         }
         Ok((ports, node))
     }
 
-    /// Polls with `look` until it returns a message.
+    /// Polls with `poll` until it returns a message.
     #[inline]
-    fn polled(
+    fn poll_until_message(
         &mut self,
-        mut look: impl FnMut(&mut P) -> Result<Option<usize>, Errno>,
+        mut poll: impl FnMut(&mut P) -> Result<Option<usize>, Errno>,
     ) -> Result<usize, Errno> {
-        let ports = self.own.ports()?;
+        let ports = self.local.ports()?;
         loop {
-            if let Some(bytes) = look(ports)? {
+            if let Some(bytes) = poll(ports)? {
                 return Ok(bytes);
             }
-            match self.nearness {
-                Nearness::Apart => spin_loop(),
-                Nearness::OneCpu | Nearness::Unpinned => sched_yield(),
+            match self.placement {
+                PeerPlacement::SeparateCpus => spin_loop(),
+                PeerPlacement::OneCpu | PeerPlacement::Unpinned => sched_yield(),
             }
         }
     }
@@ -284,7 +288,7 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
     const RECEIVES_IN_PLACE: bool = PLACE;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        self.own = Own(Some(self.joined().map_err(space::or_no_space)?));
+        self.local = LocalPorts(Some(self.create_ports().map_err(space::or_no_space)?));
         prefault::populate(paths::prefix()).map_err(space::or_no_space)
     }
 
@@ -292,43 +296,43 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
     /// loan while it is filled costs 1/40 of a round trip.
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        self.own.ports()?.send(bytes)?;
+        self.local.ports()?.send(bytes)?;
         Ok(bytes.len())
     }
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        self.polled(|ports| ports.receive(bytes))
+        self.poll_until_message(|ports| ports.receive(bytes))
     }
 
     #[inline]
     fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
-        self.own.ports()?.loan(bytes)
+        self.local.ports()?.loan(bytes)
     }
 
     #[inline]
     fn loaned(&mut self) -> &mut [u8] {
-        self.own.ports().map_or(&mut [], P::loaned)
+        self.local.ports().map_or(&mut [], P::loaned)
     }
 
     #[inline]
     fn send_loan(&mut self) -> Result<(), Errno> {
-        self.own.ports()?.send_loan()
+        self.local.ports()?.send_loan()
     }
 
     #[inline]
     fn take(&mut self) -> Result<usize, Errno> {
-        self.polled(P::look)
+        self.poll_until_message(P::poll)
     }
 
     #[inline]
     fn taken(&self) -> &[u8] {
-        self.own.0.as_ref().map_or(&[], |(ports, _)| ports.taken())
+        self.local.0.as_ref().map_or(&[], |(ports, _)| ports.taken())
     }
 
     #[inline]
     fn release(&mut self) -> Result<(), Errno> {
-        self.own.ports()?.release();
+        self.local.ports()?.release();
         Ok(())
     }
 
@@ -336,9 +340,9 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
     /// sent.
     fn send_taken(&mut self) -> Result<(), Errno> {
         let bytes = self.taken().len();
-        let ports = self.own.ports()?;
+        let ports = self.local.ports()?;
         ports.loan(bytes)?;
-        ports.carry_over();
+        ports.copy_taken();
         ports.release();
         ports.send_loan()
     }
@@ -346,20 +350,20 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
 
 /// Copies `message` to the front of `into` and returns its length.
 #[inline]
-pub(super) fn copied(message: &[u8], into: &mut [u8]) -> Result<usize, Errno> {
+pub(super) fn copy_out(message: &[u8], into: &mut [u8]) -> Result<usize, Errno> {
     into.get_mut(..message.len()).ok_or(Errno::MSGSIZE)?.copy_from_slice(message);
     Ok(message.len())
 }
 
 /// Returns the error for something that the library cannot make: the library's errors carry no system error
 /// number.
-pub(super) fn unmade(_: impl Debug) -> Errno {
+pub(super) fn library_error(_: impl Debug) -> Errno {
     Errno::IO
 }
 
 /// Maps the library's error for a refused loan to the closest system error number.
 #[cold]
-pub(super) fn not_lent(error: LoanError) -> Errno {
+pub(super) fn loan_error(error: LoanError) -> Errno {
     match error {
         LoanError::OutOfMemory => Errno::NOMEM,
         LoanError::ExceedsMaxLoanSize => Errno::MSGSIZE,
@@ -368,11 +372,11 @@ pub(super) fn not_lent(error: LoanError) -> Errno {
     }
 }
 
-/// Maps the library's error for a failed send to a system error number, as [`not_lent`] does.
+/// Maps the library's error for a failed send to a system error number, as [`loan_error`] does.
 #[cold]
-pub(super) fn not_sent(error: SendError) -> Errno {
+pub(super) fn send_error(error: SendError) -> Errno {
     match error {
-        SendError::LoanError(error) => not_lent(error),
+        SendError::LoanError(error) => loan_error(error),
         SendError::ConnectionBrokenSinceSenderNoLongerExists | SendError::ConnectionError(_) => {
             Errno::PIPE
         }

@@ -8,55 +8,58 @@ use iceoryx2::sample::Sample;
 use iceoryx2::sample_mut::SampleMut;
 use iceoryx2::service::port_factory::publish_subscribe;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 use rustix::io::Errno;
 
 use super::iceoryx::{
-    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, OwnersService, Part, Ports,
-    STREAM_PLACES, Side, copied, not_lent, not_sent, unmade,
+    self, API, ICEORYX2, MODES, Node, OWNER_ONLY, OwnerOnlyService, PAYLOAD, PeerSide, PortConfig,
+    Ports, STREAM_SLOTS, copy_out, library_error, loan_error, send_error,
 };
 use crate::channel::{Documentation, Mechanism, Setup};
 
 /// Facts about `iceoryx2-pubsub`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "iceoryx2-pubsub",
-    about: "publish-subscribe of iceoryx2: samples in shared memory, polled for",
-    boundaries: Boundaries::Kept,
+    about: "iceoryx2 publish-subscribe: samples in shared memory, received by polling",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Memory,
+    path: PayloadPath::Memory,
     waits: PeerWait::Spins,
-    payload: FATE,
-    peer_death: PeerDeath::NotTold,
-    unrelated: Unrelated::No(OWNERS_ALONE),
-    helper: Helper::Nobody,
+    payload: PAYLOAD,
+    peer_death: PeerDeath::NotDetected,
+    unrelated: Unrelated::No(OWNER_ONLY),
+    helper: Helper::None,
     options: &[API],
     modes: &MODES,
     documentation: Documentation {
-        how_it_works: "A service for each direction, with one publisher and one subscriber, of samples \
-            that are slices of bytes. To send, a party borrows a place in its publisher's shared memory, \
-            fills it and publishes it: what goes through a lock-free queue, in shared memory too, is where \
-            the sample lies. The subscriber reads it there, and gives the place back through a second \
-            queue. api=copy copies from a buffer of the sender's and into one of the receiver's; \
-            api=loan composes and reads samples in place, and copies nothing, save to echo a message: \
-            what is received belongs to the publisher, and cannot be sent. The library has no receive \
-            that waits: parties look again and again, with a PAUSE in between on CPUs of their own, else \
-            with sched_yield. A stream has 8 samples on their way at most, an exchange one. Where the \
-            subscriber's queue is full, publishing waits (RetryUntilDelivered): with sched_yield for \
-            10000 looks, then with sleeps of 100 us, and after 100 of those of 10 ms.",
+        how_it_works: "One service for each direction, with one publisher and one subscriber, of \
+            samples that are slices of bytes. To send, a peer loans a sample from its publisher's \
+            shared memory, fills it and publishes it: its position goes through a lock-free queue, \
+            which is also in shared memory. The subscriber reads the sample in place, and returns \
+            it through a second queue. api=copy copies from a buffer of the sender and into one of \
+            the receiver. api=loan composes and reads samples in place and copies nothing, except \
+            to echo a message: a received sample belongs to the other peer's publisher and cannot \
+            be sent. The library has no blocking receive: a peer polls, with a PAUSE instruction \
+            in between if the peers have separate CPUs, else with sched_yield. At most 8 samples \
+            are in flight in a stream, 1 in a round trip. If the subscriber's queue is full, \
+            publishing waits (RetryUntilDelivered): 10000 polls with sched_yield, then sleeps of \
+            100 µs, and after 100 of these, sleeps of 10 ms.",
         message_boundaries: "Kept: one sample, one message.",
-        minimum_kernel: "Any, with a tmpfs at /dev/shm; 5.14 populates the memory beforehand.",
-        defaults_that_matter: "By default the library has a queue of two samples, of which the oldest is \
-            overwritten when it is full (safe overflow); nothing may be lost here, so it is off. A \
-            service has room for one publisher, one subscriber and two nodes, not for the usual 2, 8 \
-            and 20. Parties connect one after the other: at the same moment, the library may lose one. The event service, on which a receiver could sleep, is not used: a party that waits \
-            takes all of its CPU. Nobody looks for dead nodes, and a killed peer is not noticed. Nodes are \
-            counted in each process, not in the file for that (global_mgmt), which the library opens to all \
-            users. Names \
-            are private to the run, below TMPDIR and in /dev/shm, whose size bounds messages. Calls of \
-            the system are the library's, and not counted; on CPUs of their own parties make none but \
-            where a queue is full. --kernel-buffer does not apply.",
+        minimum_kernel: "Any, with a tmpfs at /dev/shm; since Linux 5.14 the memory is populated \
+            beforehand.",
+        defaults_that_matter: "By default the library has a queue of two samples and overwrites \
+            the oldest when it is full (safe overflow). Here nothing may be lost, so this is off. \
+            A service has room for one publisher, one subscriber and two nodes, instead of the \
+            default 2, 8 and 20. Peers connect one after the other, because the library may lose a \
+            peer if they connect at the same time. The event service, on which a receiver could \
+            sleep, is not used: a waiting peer uses all of its CPU. Nothing checks for dead nodes, \
+            so a killed peer is not noticed. Nodes are counted in each process, not in the file \
+            for this purpose (global_mgmt), which the library makes accessible to all users. Names \
+            are private to the run, below TMPDIR and in /dev/shm, whose size limits messages. The \
+            library makes the system calls, which are not counted. With separate CPUs the peers \
+            make none, unless a queue is full. --kernel-buffer does not apply.",
         references: &[
             "[iceoryx2](https://docs.rs/iceoryx2)",
             "[on polling, and on its events](https://github.com/eclipse-iceoryx/iceoryx2/discussions/1222)",
@@ -65,35 +68,35 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         ],
     },
     availability: iceoryx::available,
-    limit: |setup| iceoryx::limit(held(setup)),
-    holds: held,
+    limit: |setup| iceoryx::limit(in_flight_messages(setup)),
+    in_flight_messages,
     library: Some(ICEORYX2),
     execute: iceoryx::execute::<PubSub>,
     ..Mechanism::BASE
 };
 
 /// Samples in addition to those that wait in the queue: one being composed and one being read.
-const IN_HAND: usize = 2;
+const LOANED_SAMPLES: usize = 2;
 
-fn places(workload: Kind) -> usize {
-    if workload.is_answered() { 1 } else { STREAM_PLACES }
+fn places(workload: WorkloadKind) -> usize {
+    if workload.is_answered() { 1 } else { STREAM_SLOTS }
 }
 
-fn held(setup: &Setup<'_>) -> u64 {
+fn in_flight_messages(setup: &Setup<'_>) -> u64 {
     let is_answered = setup.workload.is_answered();
     let publishers = if is_answered { 2 } else { 1 };
-    publishers * (places(setup.workload) + IN_HAND) as u64
+    publishers * (places(setup.workload) + LOANED_SAMPLES) as u64
 }
 
-type Service = publish_subscribe::PortFactory<OwnersService, [u8], ()>;
+type PubSubService = publish_subscribe::PortFactory<OwnerOnlyService, [u8], ()>;
 
 /// Opens or creates the service for messages from `side`.
-fn service_from(side: Side, node: &Node, part: Part) -> Result<Service, Errno> {
+fn service_from(side: PeerSide, node: &Node, part: PortConfig) -> Result<PubSubService, Errno> {
     let name = match side {
-        Side::Sender => "there",
-        Side::Receiver => "back",
+        PeerSide::Sender => "there",
+        PeerSide::Receiver => "back",
     };
-    node.service_builder(&name.try_into().map_err(unmade)?)
+    node.service_builder(&name.try_into().map_err(library_error)?)
         .publish_subscribe::<[u8]>()
         .enable_safe_overflow(false)
         .subscriber_max_buffer_size(places(part.workload))
@@ -102,25 +105,25 @@ fn service_from(side: Side, node: &Node, part: Part) -> Result<Service, Errno> {
         .max_subscribers(1)
         .max_nodes(2)
         .open_or_create()
-        .map_err(unmade)
+        .map_err(library_error)
 }
 
 /// Publisher of a peer, and its loan.
 #[derive(Debug)]
 struct Outgoing {
-    loan: Option<SampleMut<OwnersService, [u8], ()>>,
-    publisher: Publisher<OwnersService, [u8], ()>,
+    loan: Option<SampleMut<OwnerOnlyService, [u8], ()>>,
+    publisher: Publisher<OwnerOnlyService, [u8], ()>,
 }
 
 impl Outgoing {
-    fn new(service: &Service, part: Part) -> Result<Self, Errno> {
+    fn new(service: &PubSubService, part: PortConfig) -> Result<Self, Errno> {
         let publisher = service
             .publisher_builder()
             .initial_max_slice_len(part.message_bytes)
             .max_loaned_samples(1)
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
-            .map_err(unmade)?;
+            .map_err(library_error)?;
         Ok(Self { loan: None, publisher })
     }
 }
@@ -128,13 +131,13 @@ impl Outgoing {
 /// Subscriber of a peer, and the sample that it reads.
 #[derive(Debug)]
 struct Incoming {
-    taken: Option<Sample<OwnersService, [u8], ()>>,
-    subscriber: Subscriber<OwnersService, [u8], ()>,
+    taken: Option<Sample<OwnerOnlyService, [u8], ()>>,
+    subscriber: Subscriber<OwnerOnlyService, [u8], ()>,
 }
 
 impl Incoming {
-    fn new(service: &Service) -> Result<Self, Errno> {
-        let subscriber = service.subscriber_builder().create().map_err(unmade)?;
+    fn new(service: &PubSubService) -> Result<Self, Errno> {
+        let subscriber = service.subscriber_builder().create().map_err(library_error)?;
         Ok(Self { taken: None, subscriber })
     }
 }
@@ -148,52 +151,53 @@ struct PubSub {
 
 /// Sends `sample`; `EPIPE` if there is no subscriber.
 #[inline]
-fn sent(sample: SampleMut<OwnersService, [u8], ()>) -> Result<(), Errno> {
-    match sample.send().map_err(not_sent)? {
+fn send_sample(sample: SampleMut<OwnerOnlyService, [u8], ()>) -> Result<(), Errno> {
+    match sample.send().map_err(send_error)? {
         0 => Err(Errno::PIPE),
         _ => Ok(()),
     }
 }
 
 impl Ports for PubSub {
-    fn held(setup: &Setup<'_>) -> u64 {
-        held(setup)
+    fn in_flight_messages(setup: &Setup<'_>) -> u64 {
+        in_flight_messages(setup)
     }
 
-    fn make(node: &Node, part: Part) -> Result<Self, Errno> {
-        let outgoing = (part.workload.is_answered() || part.side == Side::Sender)
+    fn create(node: &Node, part: PortConfig) -> Result<Self, Errno> {
+        let outgoing = (part.workload.is_answered() || part.side == PeerSide::Sender)
             .then(|| Outgoing::new(&service_from(part.side, node, part)?, part))
             .transpose()?;
-        let incoming = (part.workload.is_answered() || part.side == Side::Receiver)
+        let incoming = (part.workload.is_answered() || part.side == PeerSide::Receiver)
             .then(|| Incoming::new(&service_from(part.side.other(), node, part)?))
             .transpose()?;
         Ok(Self { outgoing, incoming })
     }
 
     fn connect(&self) -> Result<(), Errno> {
-        let updated = |port: &dyn UpdateConnections| port.update_connections().map_err(unmade);
-        self.outgoing.as_ref().map_or(Ok(()), |outgoing| updated(&outgoing.publisher))?;
-        self.incoming.as_ref().map_or(Ok(()), |incoming| updated(&incoming.subscriber))
+        let update =
+            |port: &dyn UpdateConnections| port.update_connections().map_err(library_error);
+        self.outgoing.as_ref().map_or(Ok(()), |outgoing| update(&outgoing.publisher))?;
+        self.incoming.as_ref().map_or(Ok(()), |incoming| update(&incoming.subscriber))
     }
 
     #[inline]
     fn send(&mut self, message: &[u8]) -> Result<(), Errno> {
         let outgoing = self.outgoing.as_ref().ok_or(Errno::NOTCONN)?;
-        let place = outgoing.publisher.loan_slice_uninit(message.len()).map_err(not_lent)?;
-        sent(place.write_from_slice(message))
+        let place = outgoing.publisher.loan_slice_uninit(message.len()).map_err(loan_error)?;
+        send_sample(place.write_from_slice(message))
     }
 
     #[inline]
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Errno> {
         let incoming = self.incoming.as_ref().ok_or(Errno::NOTCONN)?;
-        let sample = incoming.subscriber.receive().map_err(unmade)?;
-        sample.map(|sample| copied(sample.payload(), into)).transpose()
+        let sample = incoming.subscriber.receive().map_err(library_error)?;
+        sample.map(|sample| copy_out(sample.payload(), into)).transpose()
     }
 
     #[inline]
     fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
         let outgoing = self.outgoing.as_mut().ok_or(Errno::NOTCONN)?;
-        let place = outgoing.publisher.loan_slice_uninit(bytes).map_err(not_lent)?;
+        let place = outgoing.publisher.loan_slice_uninit(bytes).map_err(loan_error)?;
         // SAFETY: shared memory begins as zeros, and any byte is a `u8`.
         outgoing.loan = Some(unsafe { place.assume_init() });
         Ok(())
@@ -208,13 +212,13 @@ impl Ports for PubSub {
     #[inline]
     fn send_loan(&mut self) -> Result<(), Errno> {
         let loan = self.outgoing.as_mut().and_then(|outgoing| outgoing.loan.take());
-        sent(loan.ok_or(Errno::INVAL)?)
+        send_sample(loan.ok_or(Errno::INVAL)?)
     }
 
     #[inline]
-    fn look(&mut self) -> Result<Option<usize>, Errno> {
+    fn poll(&mut self) -> Result<Option<usize>, Errno> {
         let incoming = self.incoming.as_mut().ok_or(Errno::NOTCONN)?;
-        incoming.taken = incoming.subscriber.receive().map_err(unmade)?;
+        incoming.taken = incoming.subscriber.receive().map_err(library_error)?;
         Ok(incoming.taken.as_ref().map(|sample| sample.payload().len()))
     }
 
@@ -224,7 +228,7 @@ impl Ports for PubSub {
         taken.map_or(&[], |sample| sample.payload())
     }
 
-    fn carry_over(&mut self) {
+    fn copy_taken(&mut self) {
         let (Some(outgoing), Some(incoming)) = (&mut self.outgoing, &self.incoming) else { return };
         if let (Some(loan), Some(taken)) = (&mut outgoing.loan, &incoming.taken) {
             loan.payload_mut().copy_from_slice(taken.payload());

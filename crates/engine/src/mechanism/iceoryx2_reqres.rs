@@ -11,49 +11,51 @@ use iceoryx2::response::Response;
 use iceoryx2::response_mut::ResponseMut;
 use iceoryx2::service::port_factory::request_response;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 use rustix::io::Errno;
 
 use super::iceoryx::{
-    self, API, FATE, ICEORYX2, MODES, Node, OWNERS_ALONE, OwnersService, Part, Ports,
-    STREAM_PLACES, Side, copied, not_lent, not_sent, unmade,
+    self, API, ICEORYX2, MODES, Node, OWNER_ONLY, OwnerOnlyService, PAYLOAD, PeerSide, PortConfig,
+    Ports, STREAM_SLOTS, copy_out, library_error, loan_error, send_error,
 };
 use crate::channel::{Documentation, Mechanism, Setup};
 
 /// Facts about `iceoryx2-reqres`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "iceoryx2-reqres",
-    about: "request-response of iceoryx2: both in shared memory, polled for",
-    boundaries: Boundaries::Kept,
+    about: "iceoryx2 request-response: both in shared memory, received by polling",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Memory,
+    path: PayloadPath::Memory,
     waits: PeerWait::Spins,
-    payload: FATE,
-    peer_death: PeerDeath::NotTold,
-    unrelated: Unrelated::No(OWNERS_ALONE),
-    helper: Helper::Nobody,
+    payload: PAYLOAD,
+    peer_death: PeerDeath::NotDetected,
+    unrelated: Unrelated::No(OWNER_ONLY),
+    helper: Helper::None,
     options: &[API],
     modes: &MODES,
     documentation: Documentation {
-        how_it_works: "A service with one client, the sender, and one server, the receiver; requests and \
-            responses are slices of bytes. They lie in shared memory, that of the client and that of \
-            the server, and are sent as in iceoryx2-pubsub. The server answers the request that it \
-            holds, and lets go of it when the response is sent. In a stream nothing is answered: the \
-            client gives up each response as it sends the request, which the server receives all the \
-            same (fire-and-forget requests), lets go of, and never answers; 8 requests are on their way \
-            at most, and a client that finds the server's queue full waits as in iceoryx2-pubsub. \
-            api=copy and api=loan are as there: an echo is copied from the request to the response. A \
-            party that waits for a message looks again and again, with a PAUSE in between on CPUs of \
-            their own, else with sched_yield.",
+        how_it_works: "One service with one client, the sender, and one server, the receiver; \
+            requests and responses are slices of bytes. They are in the shared memory of the \
+            client and of the server, and are sent as in iceoryx2-pubsub. The server answers the \
+            request that it holds, and releases it when the response is sent. In a stream nothing \
+            is answered: the client drops each pending response as it sends the request, which the \
+            server still receives (a fire-and-forget request), releases, and never answers. At \
+            most 8 requests are in flight, and a client that finds the server's queue full waits \
+            as in iceoryx2-pubsub. api=copy and api=loan are as there; an echo is copied from the \
+            request to the response. A waiting peer polls, with a PAUSE instruction in between if \
+            the peers have separate CPUs, else with sched_yield.",
         message_boundaries: "Kept: one request or response, one message.",
-        minimum_kernel: "Any, with a tmpfs at /dev/shm; 5.14 populates the memory beforehand.",
-        defaults_that_matter: "As for iceoryx2-pubsub: neither requests nor responses may be overwritten \
-            (no safe overflow), one client, one server and two nodes, no event service, names private \
-            to the run, calls of the system not counted, --kernel-buffer does not apply. The library \
-            has room for three requests and six responses of the largest size where each is answered, \
-            for 17 requests in a stream, and it allocates for each request that the server receives.",
+        minimum_kernel: "Any, with a tmpfs at /dev/shm; since Linux 5.14 the memory is populated \
+            beforehand.",
+        defaults_that_matter: "As for iceoryx2-pubsub: requests and responses are never \
+            overwritten (no safe overflow), one client, one server and two nodes, no event \
+            service, names private to the run, system calls not counted, --kernel-buffer does not \
+            apply. The library has room for three requests and six responses of the largest size \
+            if each is answered, for 17 requests in a stream, and allocates memory for each \
+            request that the server receives.",
         references: &[
             "[iceoryx2](https://docs.rs/iceoryx2)",
             "[on polling, and on its events](https://github.com/eclipse-iceoryx/iceoryx2/discussions/1222)",
@@ -62,34 +64,34 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         ],
     },
     availability: iceoryx::available,
-    limit: |setup| iceoryx::limit(held(setup)),
-    holds: held,
+    limit: |setup| iceoryx::limit(in_flight_messages(setup)),
+    in_flight_messages,
     library: Some(ICEORYX2),
     execute: iceoryx::execute::<ReqRes>,
     ..Mechanism::BASE
 };
 
 /// Returns the maximum number of requests in flight.
-fn places(workload: Kind) -> usize {
-    if workload.is_answered() { 1 } else { STREAM_PLACES }
+fn places(workload: WorkloadKind) -> usize {
+    if workload.is_answered() { 1 } else { STREAM_SLOTS }
 }
 
 /// Returns the number of messages for which the library has memory: twice as many requests as may be in
 /// flight, plus one being composed. With answers, each of those requests also has three responses: one
 /// waiting, one being read and one being composed.
-fn held(setup: &Setup<'_>) -> u64 {
+fn in_flight_messages(setup: &Setup<'_>) -> u64 {
     let is_answered = setup.workload.is_answered();
     let requests = 2 * places(setup.workload) as u64;
     if is_answered { requests + 1 + 3 * requests } else { requests + 1 }
 }
 
-type Service = request_response::PortFactory<OwnersService, [u8], (), [u8], ()>;
-type Composed = RequestMut<OwnersService, [u8], (), [u8], ()>;
-type Pending = PendingResponse<OwnersService, [u8], (), [u8], ()>;
-type Active = ActiveRequest<OwnersService, [u8], (), [u8], ()>;
+type ReqResService = request_response::PortFactory<OwnerOnlyService, [u8], (), [u8], ()>;
+type LoanedRequest = RequestMut<OwnerOnlyService, [u8], (), [u8], ()>;
+type PendingReply = PendingResponse<OwnerOnlyService, [u8], (), [u8], ()>;
+type ReceivedRequest = ActiveRequest<OwnerOnlyService, [u8], (), [u8], ()>;
 
-fn service(node: &Node, part: Part) -> Result<Service, Errno> {
-    node.service_builder(&"calls".try_into().map_err(unmade)?)
+fn service(node: &Node, part: PortConfig) -> Result<ReqResService, Errno> {
+    node.service_builder(&"calls".try_into().map_err(library_error)?)
         .request_response::<[u8], [u8]>()
         .enable_safe_overflow_for_requests(false)
         .enable_safe_overflow_for_responses(false)
@@ -102,7 +104,7 @@ fn service(node: &Node, part: Part) -> Result<Service, Errno> {
         .max_servers(1)
         .max_nodes(2)
         .open_or_create()
-        .map_err(unmade)
+        .map_err(library_error)
 }
 
 /// The ports of one peer.
@@ -115,47 +117,47 @@ enum ReqRes {
 /// The client, and the messages that it holds.
 #[derive(Debug)]
 struct Caller {
-    loan: Option<Composed>,
-    pending: Option<Pending>,
-    taken: Option<Response<OwnersService, [u8], ()>>,
-    client: Client<OwnersService, [u8], (), [u8], ()>,
+    loan: Option<LoanedRequest>,
+    pending: Option<PendingReply>,
+    taken: Option<Response<OwnerOnlyService, [u8], ()>>,
+    client: Client<OwnerOnlyService, [u8], (), [u8], ()>,
     is_answered: bool,
 }
 
 /// The server, and the messages that it holds.
 #[derive(Debug)]
 struct Callee {
-    loan: Option<ResponseMut<OwnersService, [u8], ()>>,
+    loan: Option<ResponseMut<OwnerOnlyService, [u8], ()>>,
     /// The request to be answered. Once it has been read, `is_taken` is false.
-    request: Option<Active>,
+    request: Option<ReceivedRequest>,
     is_taken: bool,
-    server: Server<OwnersService, [u8], (), [u8], ()>,
+    server: Server<OwnerOnlyService, [u8], (), [u8], ()>,
     is_answered: bool,
 }
 
 impl Caller {
-    fn make(service: &Service, part: Part) -> Result<Self, Errno> {
+    fn new(service: &ReqResService, part: PortConfig) -> Result<Self, Errno> {
         let client = service
             .client_builder()
             .initial_max_slice_len(part.message_bytes)
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
-            .map_err(unmade)?;
+            .map_err(library_error)?;
         let is_answered = part.workload.is_answered();
         Ok(Self { loan: None, pending: None, taken: None, client, is_answered })
     }
 
     #[inline]
     fn send(&mut self, message: &[u8]) -> Result<(), Errno> {
-        let place = self.client.loan_slice_uninit(message.len()).map_err(not_lent)?;
-        self.ask(place.write_from_slice(message))
+        let place = self.client.loan_slice_uninit(message.len()).map_err(loan_error)?;
+        self.send_request(place.write_from_slice(message))
     }
 
     #[inline]
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Errno> {
         let pending = self.pending.as_ref().ok_or(Errno::INVAL)?;
-        let Some(response) = pending.receive().map_err(unmade)? else { return Ok(None) };
-        let bytes = copied(response.payload(), into)?;
+        let Some(response) = pending.receive().map_err(library_error)? else { return Ok(None) };
+        let bytes = copy_out(response.payload(), into)?;
         drop(response);
         self.pending = None;
         Ok(Some(bytes))
@@ -164,12 +166,12 @@ impl Caller {
     #[inline]
     fn send_loan(&mut self) -> Result<(), Errno> {
         let loan = self.loan.take().ok_or(Errno::INVAL)?;
-        self.ask(loan)
+        self.send_request(loan)
     }
 
     #[inline]
-    fn ask(&mut self, request: Composed) -> Result<(), Errno> {
-        let pending = request.send().map_err(not_asked)?;
+    fn send_request(&mut self, request: LoanedRequest) -> Result<(), Errno> {
+        let pending = request.send().map_err(request_error)?;
         if pending.number_of_server_connections() == 0 {
             return Err(Errno::PIPE);
         }
@@ -181,20 +183,20 @@ impl Caller {
     #[inline]
     fn look(&mut self) -> Result<Option<usize>, Errno> {
         let pending = self.pending.as_ref().ok_or(Errno::INVAL)?;
-        self.taken = pending.receive().map_err(unmade)?;
+        self.taken = pending.receive().map_err(library_error)?;
         Ok(self.taken.as_ref().map(|response| response.payload().len()))
     }
 }
 
 impl Callee {
-    fn make(service: &Service, part: Part) -> Result<Self, Errno> {
+    fn new(service: &ReqResService, part: PortConfig) -> Result<Self, Errno> {
         let server = service
             .server_builder()
             .initial_max_slice_len(if part.workload.is_answered() { part.message_bytes } else { 1 })
             .max_loaned_responses_per_request(1)
             .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
             .create()
-            .map_err(unmade)?;
+            .map_err(library_error)?;
         let is_answered = part.workload.is_answered();
         Ok(Self { loan: None, request: None, is_taken: false, server, is_answered })
     }
@@ -202,29 +204,29 @@ impl Callee {
     #[inline]
     fn send(&mut self, message: &[u8]) -> Result<(), Errno> {
         let request = self.request.take().ok_or(Errno::INVAL)?;
-        let place = request.loan_slice_uninit(message.len()).map_err(not_lent)?;
-        place.write_from_slice(message).send().map_err(not_sent)
+        let place = request.loan_slice_uninit(message.len()).map_err(loan_error)?;
+        place.write_from_slice(message).send().map_err(send_error)
     }
 
     /// Keeps a request that is to be answered until it has been answered.
     #[inline]
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Errno> {
-        let Some(request) = self.server.receive().map_err(unmade)? else { return Ok(None) };
-        let bytes = copied(request.payload(), into)?;
+        let Some(request) = self.server.receive().map_err(library_error)? else { return Ok(None) };
+        let bytes = copy_out(request.payload(), into)?;
         self.request = self.is_answered.then_some(request);
         Ok(Some(bytes))
     }
 
     #[inline]
     fn send_loan(&mut self) -> Result<(), Errno> {
-        self.loan.take().ok_or(Errno::INVAL)?.send().map_err(not_sent)?;
+        self.loan.take().ok_or(Errno::INVAL)?.send().map_err(send_error)?;
         self.request = None;
         Ok(())
     }
 
     #[inline]
     fn look(&mut self) -> Result<Option<usize>, Errno> {
-        self.request = self.server.receive().map_err(unmade)?;
+        self.request = self.server.receive().map_err(library_error)?;
         self.is_taken = self.request.is_some();
         Ok(self.request.as_ref().map(|request| request.payload().len()))
     }
@@ -239,22 +241,22 @@ impl Callee {
 }
 
 impl Ports for ReqRes {
-    fn held(setup: &Setup<'_>) -> u64 {
-        held(setup)
+    fn in_flight_messages(setup: &Setup<'_>) -> u64 {
+        in_flight_messages(setup)
     }
 
-    fn make(node: &Node, part: Part) -> Result<Self, Errno> {
+    fn create(node: &Node, part: PortConfig) -> Result<Self, Errno> {
         let service = service(node, part)?;
         match part.side {
-            Side::Sender => Caller::make(&service, part).map(Self::Caller),
-            Side::Receiver => Callee::make(&service, part).map(Self::Callee),
+            PeerSide::Sender => Caller::new(&service, part).map(Self::Caller),
+            PeerSide::Receiver => Callee::new(&service, part).map(Self::Callee),
         }
     }
 
     fn connect(&self) -> Result<(), Errno> {
         match self {
-            Self::Caller(caller) => caller.client.update_connections().map_err(unmade),
-            Self::Callee(callee) => callee.server.update_connections().map_err(unmade),
+            Self::Caller(caller) => caller.client.update_connections().map_err(library_error),
+            Self::Callee(callee) => callee.server.update_connections().map_err(library_error),
         }
     }
 
@@ -278,13 +280,13 @@ impl Ports for ReqRes {
     fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
         match self {
             Self::Caller(caller) => {
-                let place = caller.client.loan_slice_uninit(bytes).map_err(not_lent)?;
+                let place = caller.client.loan_slice_uninit(bytes).map_err(loan_error)?;
                 // SAFETY: shared memory begins as zeros, and any byte is a `u8`.
                 caller.loan = Some(unsafe { place.assume_init() });
             }
             Self::Callee(callee) => {
                 let request = callee.request.as_ref().ok_or(Errno::INVAL)?;
-                let place = request.loan_slice_uninit(bytes).map_err(not_lent)?;
+                let place = request.loan_slice_uninit(bytes).map_err(loan_error)?;
                 // SAFETY: shared memory begins as zeros, and any byte is a `u8`.
                 callee.loan = Some(unsafe { place.assume_init() });
             }
@@ -309,7 +311,7 @@ impl Ports for ReqRes {
     }
 
     #[inline]
-    fn look(&mut self) -> Result<Option<usize>, Errno> {
+    fn poll(&mut self) -> Result<Option<usize>, Errno> {
         match self {
             Self::Caller(caller) => caller.look(),
             Self::Callee(callee) => callee.look(),
@@ -330,7 +332,7 @@ impl Ports for ReqRes {
     }
 
     /// Only the callee answers, so only it carries messages over.
-    fn carry_over(&mut self) {
+    fn copy_taken(&mut self) {
         let Self::Callee(callee) = self else { return };
         if let (Some(loan), Some(request)) = (&mut callee.loan, &callee.request) {
             loan.payload_mut().copy_from_slice(request.payload());
@@ -347,9 +349,9 @@ impl Ports for ReqRes {
 }
 
 #[cold]
-fn not_asked(error: RequestSendError) -> Errno {
+fn request_error(error: RequestSendError) -> Errno {
     match error {
         RequestSendError::ExceedsMaxActiveRequests => Errno::BUSY,
-        RequestSendError::SendError(error) => not_sent(error),
+        RequestSendError::SendError(error) => send_error(error),
     }
 }

@@ -3,52 +3,57 @@
 use ipc_channel::IpcError;
 use ipc_channel::ipc::{IpcBytesReceiver, IpcBytesSender, bytes_channel};
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, Library, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, Library, PayloadPath, PayloadTransfer, PeerDeath, PeerWait,
+    Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use crate::channel::{Channel, Documentation, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::worker;
 
 /// Facts about `ipc-channel`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "ipc-channel",
-    about: "Servo's channel of bytes between processes, one in each direction (ipc-channel)",
-    boundaries: Boundaries::Kept,
+    about: "channel of bytes of Servo's crate ipc-channel, one in each direction",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::Told,
-    unrelated: Unrelated::No("the socket that it meets at lies in a folder of its user's alone"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::EofOrError,
+    unrelated: Unrelated::No(
+        "its socket for connecting is in a folder that only its user can \
+        access",
+    ),
+    helper: Helper::None,
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "ipc::bytes_channel: a pair of Unix domain sequenced-packet sockets, on which a \
-            message is one packet with its length in front. What exceeds the socket's send buffer goes \
-            in pieces: the first takes the descriptor of a socket with it that is made for this message \
-            alone, and the others come by that. The bytes are sent from where they lie (sendmsg); the \
-            receiver gets them in memory that the library allocates for each message, room for the \
-            largest packet at least, and reads them there: no further copy is made. An echo is sent from \
-            there. Both channels are made before the fork, where unrelated programs would meet by the \
-            library's one-shot server.",
+        how_it_works: "ipc::bytes_channel: a pair of Unix domain sequenced-packet sockets, on \
+            which a message is one packet, preceded by its length. A message larger than the \
+            socket's send buffer is sent in pieces: the first carries the descriptor of a socket \
+            created for this message, and the others follow through that socket. The sender does \
+            not copy the bytes first (sendmsg). The receiver gets them in memory that the library \
+            allocates for each message, with room for at least the largest packet, and reads them \
+            there; there is no further copy. An echo is sent from there. Both channels are created \
+            before the fork; unrelated programs would connect through the library's one-shot \
+            server.",
         message_boundaries: "Kept: one send, one receive, one message.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "Bytes as they are (IpcBytesSender), not values that serde writes \
-            (IpcSender). Packets are as large as the send buffer that a new socket has \
-            (net.core.wmem_default, 208 KiB mostly); --kernel-buffer does not apply. A party that is in \
-            the middle of a message of several packets when its peer dies is not told: it holds both \
-            ends of the socket that was made for it. Calls of the system are the library's, and not \
-            counted.",
+        defaults_that_matter: "Raw bytes (IpcBytesSender), not values serialized by serde \
+            (IpcSender). A packet has the size of the send buffer of a new socket \
+            (net.core.wmem_default, usually 208 KiB); --kernel-buffer does not apply. A peer that \
+            is in the middle of a message of several packets when the other one dies does not \
+            notice, because it holds both ends of the socket created for the message. The library \
+            makes the system calls, which are not counted.",
         references: &["[ipc-channel](https://docs.rs/ipc-channel)", "man:unix(7)"],
     },
-    holds: |_| 2,
+    in_flight_messages: |_| 2,
     library: Some(Library {
         name: "ipc-channel",
         version: env!("VERSION_OF_IPC_CHANNEL"),
-        licence: "MIT OR Apache-2.0",
+        license: "MIT OR Apache-2.0",
     }),
     execute: worker::execute::<IpcChannel>,
     ..Mechanism::BASE
@@ -62,7 +67,10 @@ impl Channel for IpcChannel {
     fn open(_: &Setup<'_>) -> Result<Opened<IpcChannelEnd>, Failure> {
         let channel = || {
             bytes_channel().map_err(|error| {
-                refused("socketpair(AF_UNIX)", Errno::from_io_error(&error).unwrap_or(Errno::IO))
+                setup_failure(
+                    "socketpair(AF_UNIX)",
+                    Errno::from_io_error(&error).unwrap_or(Errno::IO),
+                )
             })
         };
         let ((there, heard), (back, answered)) = (channel()?, channel()?);

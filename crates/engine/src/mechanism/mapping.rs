@@ -12,7 +12,7 @@ pub(super) enum Access {
     /// Read only, with every page present from the start.
     Read,
     /// Read only, with each page faulted in at its first read.
-    ReadLater,
+    ReadLazy,
     /// Read and write.
     Write,
 }
@@ -32,14 +32,14 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// Maps `bytes` bytes (at least 1) of `file`.
-    pub(super) fn of(file: impl AsFd, bytes: usize, access: Access) -> Result<Self, Errno> {
-        let (rights, kind) = match access {
+    pub(super) fn new(file: impl AsFd, bytes: usize, access: Access) -> Result<Self, Errno> {
+        let (protection, kind) = match access {
             Access::Read => (ProtFlags::READ, MapFlags::SHARED | MapFlags::POPULATE),
-            Access::ReadLater => (ProtFlags::READ, MapFlags::SHARED),
+            Access::ReadLazy => (ProtFlags::READ, MapFlags::SHARED),
             Access::Write => (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED),
         };
         // SAFETY: a new mapping at an address chosen by the kernel aliases nothing.
-        let start = unsafe { mmap(null_mut(), bytes, rights, kind, file, 0) }?;
+        let start = unsafe { mmap(null_mut(), bytes, protection, kind, file, 0) }?;
         Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::NOMEM)?, bytes })
     }
 
@@ -49,7 +49,7 @@ impl Mapping {
     }
 
     /// Makes every page present in the calling process.
-    pub(super) fn populate_to_read(&self) -> Result<(), Errno> {
+    pub(super) fn populate_read(&self) -> Result<(), Errno> {
         self.advise(Advice::LinuxPopulateRead)
     }
 
@@ -110,7 +110,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: `of` made the mapping with this length, and nothing borrows from it.
+        // SAFETY: `new` made the mapping with this length, and nothing borrows from it.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }

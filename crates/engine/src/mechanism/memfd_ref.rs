@@ -4,16 +4,16 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::slice::from_ref;
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::io::{Errno, pread, read, write};
 use rustix::net::{AddressFamily, SocketType, socketpair};
 
 use super::mapping::{Access, Mapping};
-use super::memfd::{self, Filled};
-use super::refusal::refused;
+use super::memfd::{self, MappedMemfd};
 use super::scm_rights::{close, datagram_pair, recv_with, send_with};
+use super::setup_failure::setup_failure;
 use super::shm_ring::available;
 use super::socket::flags;
 use crate::channel::{
@@ -25,7 +25,7 @@ use crate::worker;
 /// Option that selects new or reused memfds.
 const MEMFD: OptionSpec = OptionSpec {
     name: "memfd",
-    about: "a new memfd for each message, or four in turn that are acknowledged",
+    about: "a new memfd for each message, or four in rotation, with acknowledgment",
     values: OptionValues::OneOf(&["fresh", "reused"]),
     default: "reused",
 };
@@ -33,7 +33,7 @@ const MEMFD: OptionSpec = OptionSpec {
 /// Option that selects how the receiver accesses a memfd.
 const MAP: OptionSpec = OptionSpec {
     name: "map",
-    about: "how the receiver gets at it: a mapping each time, one that is kept, or pread",
+    about: "how the receiver reads it: map each time, keep the mapping, or pread",
     values: OptionValues::OneOf(&["each", "cached", "read"]),
     default: "cached",
 };
@@ -41,61 +41,66 @@ const MAP: OptionSpec = OptionSpec {
 /// Facts about `memfd-ref`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "memfd-ref",
-    about: "payload in a sealed memfd, its descriptor sent in a datagram; copies in and out",
-    boundaries: Boundaries::Kept,
+    about: "payload in a sealed memfd, whose descriptor is sent in a datagram; copied in and out",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::SenderTold,
-    unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::ErrorOnSend,
+    unrelated: Unrelated::No("descriptors must be inherited or passed"),
+    helper: Helper::None,
     options: &[MEMFD, MAP],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The message is copied into a memfd; a datagram of 16 bytes says how long it is \
-            and carries the descriptor; the receiver copies it out and closes the descriptor, so \
-            that every byte is its own. memfd=fresh: memfd_create, write, seal against any change, \
-            sendmsg, close. memfd=reused: the sender keeps four mapped and takes them in turn; the \
-            receiver acknowledges each message with one byte on a second socket, and the sender \
-            reads what has gathered there when all four are out. The receiver calls recvmsg, close, \
-            and mmap and munmap (map=each), pread (map=read) or neither (map=cached, which knows a \
-            memfd by the number the sender gave it; a fresh one it has to map each time).",
+        how_it_works: "The message is copied into a memfd; a datagram of 16 bytes carries its \
+            length and the descriptor; the receiver copies the message out, into its own memory, \
+            and closes the descriptor. memfd=fresh: memfd_create, write, seal against any change, \
+            sendmsg, close. memfd=reused: the sender keeps four memfds mapped and uses them in \
+            rotation; the receiver acknowledges each message with one byte on a second socket, and \
+            the sender reads the acknowledgments when all four are in use. The receiver calls \
+            recvmsg, close, and mmap and munmap (map=each), pread (map=read) or neither \
+            (map=cached, which recognizes a memfd by the number that the sender gave it; a fresh \
+            one has to be mapped each time).",
         message_boundaries: "Kept: one datagram, one memfd, one message.",
         minimum_kernel: "Linux 3.17 (memfd_create); 5.1 for the seal against future writing.",
-        defaults_that_matter: "A reused memfd is sealed with F_SEAL_SHRINK, GROW and FUTURE_WRITE: \
-            the receiver can neither be surprised by a shorter file (SIGBUS) nor write to it. It \
-            can still see it change, for the sender's own mapping, made before, stays writable: a \
-            weaker promise than kdbus gave, whose seal stopped the sender too, and the reason why \
-            the receiver copies. --kernel-buffer does not apply.",
+        defaults_that_matter: "A reused memfd is sealed with F_SEAL_SHRINK, F_SEAL_GROW and \
+            F_SEAL_FUTURE_WRITE: it cannot shrink, so the receiver gets no SIGBUS, and the \
+            receiver cannot write to it. The sender can still change it, through the mapping that \
+            it made before; kdbus gave a stronger guarantee, because its seal stopped the sender \
+            too. This is why the receiver copies. --kernel-buffer does not apply.",
         references: &["man:memfd_create(2)", "man:fcntl(2), F_ADD_SEALS", "man:unix(7)"],
     },
     availability: available,
-    holds: held,
+    in_flight_messages,
     execute: worker::execute::<MemfdRef>,
     ..Mechanism::BASE
 };
 
 /// Number of memfds reused in turn: fewer than a datagram queue holds messages.
-const TURNS: usize = 4;
+const MEMFDS: usize = 4;
 /// Size of a datagram, bytes: the length of the message and the number of its memfd.
-const HEADER: usize = 16;
+const HEADER_BYTES: usize = 16;
 
 struct MemfdRef;
 
 impl Channel for MemfdRef {
-    type End = MemfdEnd;
+    type End = MemfdRefEnd;
 
-    fn open(setup: &Setup<'_>) -> Result<Opened<MemfdEnd>, Failure> {
+    fn open(setup: &Setup<'_>) -> Result<Opened<MemfdRefEnd>, Failure> {
         let (sender, receiver) = datagram_pair(setup)?;
         let (acks_in, acks_out) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, flags(setup), None)
-                .map_err(|errno| refused("socketpair(AF_UNIX)", errno))?;
+                .map_err(|errno| setup_failure("socketpair(AF_UNIX)", errno))?;
         // A stream sends nothing back, so that direction needs no memfds.
-        let reply = if setup.workload.is_answered() { Supply::of(setup)? } else { Supply::Fresh };
+        let reply = if setup.workload.is_answered() {
+            MemfdSource::from_setup(setup)?
+        } else {
+            MemfdSource::Fresh
+        };
         Ok(Opened {
-            sender: MemfdEnd::new(sender, acks_in, Supply::of(setup)?, setup),
-            receiver: MemfdEnd::new(receiver, acks_out, reply, setup),
+            sender: MemfdRefEnd::new(sender, acks_in, MemfdSource::from_setup(setup)?, setup),
+            receiver: MemfdRefEnd::new(receiver, acks_out, reply, setup),
             granted: Granted::default(),
         })
     }
@@ -103,37 +108,37 @@ impl Channel for MemfdRef {
 
 /// Source of the memfds for messages.
 #[derive(Debug)]
-enum Supply {
+enum MemfdSource {
     /// A new memfd for each message.
     Fresh,
     /// These memfds in turn.
-    Reused(Turns),
+    Reused(ReusedMemfds),
 }
 
 /// The memfds of a sender that reuses them.
 #[derive(Debug)]
-struct Turns {
-    memfds: Vec<Filled>,
+struct ReusedMemfds {
+    memfds: Vec<MappedMemfd>,
     /// Index of the next memfd.
     next: usize,
     /// Number of messages not yet acknowledged by the receiver; acknowledgements come in order.
-    out: usize,
+    in_flight: usize,
 }
 
-impl Supply {
-    fn of(setup: &Setup<'_>) -> Result<Self, Failure> {
+impl MemfdSource {
+    fn from_setup(setup: &Setup<'_>) -> Result<Self, Failure> {
         if setup.option(&MEMFD) == "fresh" {
             return Ok(Self::Fresh);
         }
-        let memfds = memfd::lasting(TURNS, message_bytes(setup))?;
-        Ok(Self::Reused(Turns { memfds, next: 0, out: 0 }))
+        let memfds = memfd::create_reusable(MEMFDS, message_bytes(setup))?;
+        Ok(Self::Reused(ReusedMemfds { memfds, next: 0, in_flight: 0 }))
     }
 }
 
 /// Returns the number of reused memfds in both directions, or else the capacity of a datagram queue (sysctl
 /// `net.unix.max_dgram_qlen`, 10 by default) plus the messages being sent and received.
-fn held(setup: &Setup<'_>) -> u64 {
-    if setup.option(&MEMFD) == "reused" { 2 * TURNS as u64 } else { 12 }
+fn in_flight_messages(setup: &Setup<'_>) -> u64 {
+    if setup.option(&MEMFD) == "reused" { 2 * MEMFDS as u64 } else { 12 }
 }
 
 fn message_bytes(setup: &Setup<'_>) -> usize {
@@ -142,45 +147,45 @@ fn message_bytes(setup: &Setup<'_>) -> usize {
 
 /// Method by which the receiver reads the payload.
 #[derive(Debug)]
-enum Reach {
+enum ReadMethod {
     Map,
     Read,
     /// Mappings of the memfds seen so far, indexed by number.
-    Cached([Option<Mapping>; TURNS]),
+    Cached([Option<Mapping>; MEMFDS]),
 }
 
-impl Reach {
-    fn of(setup: &Setup<'_>) -> Self {
+impl ReadMethod {
+    fn from_setup(setup: &Setup<'_>) -> Self {
         match (setup.option(&MAP), setup.option(&MEMFD)) {
             ("read", _) => Self::Read,
             ("each", _) | (_, "fresh") => Self::Map,
-            _ => Self::Cached([const { None }; TURNS]),
+            _ => Self::Cached([const { None }; MEMFDS]),
         }
     }
 }
 
 #[derive(Debug)]
-struct MemfdEnd {
+struct MemfdRefEnd {
     socket: OwnedFd,
     /// Stream socket that carries one byte for each message that its receiver has finished with.
     acknowledgements: OwnedFd,
     acknowledges: bool,
-    supply: Supply,
-    reach: Reach,
+    source: MemfdSource,
+    read_method: ReadMethod,
     /// A fresh memfd for which the socket had no room.
     pending: Option<[OwnedFd; 1]>,
     message_bytes: usize,
     calls: u64,
 }
 
-impl MemfdEnd {
-    fn new(socket: OwnedFd, acks: OwnedFd, supply: Supply, setup: &Setup<'_>) -> Self {
+impl MemfdRefEnd {
+    fn new(socket: OwnedFd, acks: OwnedFd, supply: MemfdSource, setup: &Setup<'_>) -> Self {
         Self {
             socket,
             acknowledgements: acks,
             acknowledges: setup.option(&MEMFD) == "reused",
-            supply,
-            reach: Reach::of(setup),
+            source: supply,
+            read_method: ReadMethod::from_setup(setup),
             pending: None,
             message_bytes: message_bytes(setup),
             calls: 0,
@@ -190,10 +195,10 @@ impl MemfdEnd {
     fn send_fresh(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         let memfd = match self.pending.take() {
             Some(memfd) => memfd,
-            None => [memfd::sealed(bytes, &mut self.calls)?],
+            None => [memfd::create_sealed(bytes, &mut self.calls)?],
         };
         self.calls += 1;
-        if let Err(errno) = send_with(&self.socket, &header(bytes.len(), 0), &memfd) {
+        if let Err(errno) = send_with(&self.socket, &encode_header(bytes.len(), 0), &memfd) {
             self.pending = Some(memfd);
             return Err(errno);
         }
@@ -205,20 +210,20 @@ impl MemfdEnd {
 
     /// Fills `bytes` from `memfd`, which the sender numbers `number`.
     fn fetch(&mut self, memfd: &OwnedFd, number: usize, bytes: &mut [u8]) -> Result<(), Errno> {
-        let mapped = |bytes| Mapping::of(memfd, bytes, Access::Read);
-        match &mut self.reach {
-            Reach::Read => {
+        let mapped = |bytes| Mapping::new(memfd, bytes, Access::Read);
+        match &mut self.read_method {
+            ReadMethod::Read => {
                 self.calls += 1;
                 let got = pread(memfd, &mut *bytes, 0)?;
                 if got == bytes.len() { Ok(()) } else { Err(Errno::BADMSG) }
             }
-            Reach::Map => {
+            ReadMethod::Map => {
                 // `mmap`, and `munmap` when the mapping goes out of scope.
                 self.calls += 2;
                 mapped(bytes.len())?.copy_out(0, bytes);
                 Ok(())
             }
-            Reach::Cached(kept) => {
+            ReadMethod::Cached(kept) => {
                 let kept = kept.get_mut(number).ok_or(Errno::BADMSG)?;
                 if kept.is_none() {
                     self.calls += 1;
@@ -231,66 +236,66 @@ impl MemfdEnd {
     }
 }
 
-fn header(bytes: usize, number: usize) -> [u8; HEADER] {
-    let mut header = [0; HEADER];
+fn encode_header(bytes: usize, number: usize) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
     header[..8].copy_from_slice(&(bytes as u64).to_le_bytes());
     header[8..].copy_from_slice(&(number as u64).to_le_bytes());
     header
 }
 
-/// Parses the two numbers in `header`.
-fn parsed(header: [u8; HEADER]) -> Option<(usize, usize)> {
+/// Parses the two numbers in `encode_header`.
+fn decode_header(header: [u8; HEADER_BYTES]) -> Option<(usize, usize)> {
     let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| header[at + byte]));
     Some((usize::try_from(number(0)).ok()?, usize::try_from(number(8)).ok()?))
 }
 
-impl Turns {
+impl ReusedMemfds {
     /// Counts the acknowledgements that have arrived; waits for one only when all memfds are in use.
-    fn make_free(&mut self, acknowledgements: &OwnedFd, calls: &mut u64) -> Result<(), Errno> {
-        if self.out < TURNS {
+    fn wait_free(&mut self, acknowledgements: &OwnedFd, calls: &mut u64) -> Result<(), Errno> {
+        if self.in_flight < MEMFDS {
             return Ok(());
         }
         *calls += 1;
-        match read(acknowledgements, &mut [0_u8; TURNS][..])? {
+        match read(acknowledgements, &mut [0_u8; MEMFDS][..])? {
             0 => Err(Errno::PIPE),
             done => {
-                self.out -= done;
+                self.in_flight -= done;
                 Ok(())
             }
         }
     }
 }
 
-impl Endpoint for MemfdEnd {
+impl Endpoint for MemfdRefEnd {
     const KEEPS_BOUNDARIES: bool = true;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        match &self.supply {
-            Supply::Fresh => Ok(()),
-            Supply::Reused(turns) => {
-                turns.memfds.iter().try_for_each(|memfd| memfd.mapping.populate())
+        match &self.source {
+            MemfdSource::Fresh => Ok(()),
+            MemfdSource::Reused(memfds) => {
+                memfds.memfds.iter().try_for_each(|memfd| memfd.mapping.populate())
             }
         }
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        let Supply::Reused(turns) = &mut self.supply else { return self.send_fresh(bytes) };
-        turns.make_free(&self.acknowledgements, &mut self.calls)?;
-        let memfd = &turns.memfds[turns.next];
+        let MemfdSource::Reused(memfds) = &mut self.source else { return self.send_fresh(bytes) };
+        memfds.wait_free(&self.acknowledgements, &mut self.calls)?;
+        let memfd = &memfds.memfds[memfds.next];
         memfd.mapping.copy_in(0, bytes);
         self.calls += 1;
-        send_with(&self.socket, &header(bytes.len(), turns.next), from_ref(&memfd.file))?;
-        turns.next = (turns.next + 1) % TURNS;
-        turns.out += 1;
+        send_with(&self.socket, &encode_header(bytes.len(), memfds.next), from_ref(&memfd.file))?;
+        memfds.next = (memfds.next + 1) % MEMFDS;
+        memfds.in_flight += 1;
         Ok(bytes.len())
     }
 
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        let mut header = [0; HEADER];
+        let mut header = [0; HEADER_BYTES];
         self.calls += 1;
-        let arrived = recv_with(&self.socket, &mut header)?.whole(1)?;
+        let arrived = recv_with(&self.socket, &mut header)?.require_descriptors(1)?;
         let Some(memfd) = arrived.last else { return Ok(0) };
-        let (length, number) = parsed(header).ok_or(Errno::BADMSG)?;
+        let (length, number) = decode_header(header).ok_or(Errno::BADMSG)?;
         let into = bytes.get_mut(..length).ok_or(Errno::MSGSIZE)?;
         self.fetch(&memfd, number, into)?;
         close(memfd);

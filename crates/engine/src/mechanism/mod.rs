@@ -9,19 +9,19 @@
 mod custom;
 mod dbus;
 mod iceoryx;
-mod kernel_setting;
 mod mapping;
-mod meeting;
 mod memfd;
 mod pipe_end;
 mod pool_socket;
 mod readiness;
-mod refusal;
 mod requested;
 mod run_dir;
 mod scm_rights;
+mod self_connect;
+mod setup_failure;
 mod slot;
 mod socket;
+mod sysctl;
 mod sysv;
 mod temp_dir;
 mod uds_path;
@@ -73,12 +73,12 @@ use std::path::Path;
 use ipcperf_model::{Failure, MechanismName, RunSpec};
 
 use crate::channel::{Mechanism, OptionValues};
-use crate::leftovers::{RunNames, not_drawn};
+use crate::leftovers::{RunNames, names_unavailable};
 
-pub(crate) use custom::plain;
+pub(crate) use custom::sanitize;
 pub use custom::{CustomMechanism, LibraryFacts, library_facts};
 pub use requested::RequestedMechanism;
-pub use temp_dir::Scratch;
+pub use temp_dir::TempDir;
 
 /// Every mechanism, in the order in which tables show them.
 pub const MECHANISMS: &[&Mechanism] = &[
@@ -150,7 +150,7 @@ pub fn draw_names(spec: &RunSpec) -> Result<RunNames, Failure> {
     let set = folders.filter_map(|option| {
         spec.options.get(option.name).filter(|folder| *folder != option.default)
     });
-    RunNames::draw(set.map(Path::new)).map_err(|error| not_drawn(&error))
+    RunNames::new(set.map(Path::new)).map_err(|error| names_unavailable(&error))
 }
 
 /// Returns the mechanism called `name` in the list, or the facts common to all custom mechanisms of the kind

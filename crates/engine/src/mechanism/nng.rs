@@ -5,48 +5,49 @@
 mod endpoint;
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, Library, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, Library, PayloadPath, PayloadTransfer, PeerDeath, PeerWait,
+    Unrelated,
 };
-use ipcperf_model::{Mode, Report, RunSpec, Unavailable};
+use ipcperf_model::{Mode, RunSpec, Unavailable, WorkerReport};
 
 use crate::channel::{Documentation, Mechanism};
 
 /// Facts about `nng`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "nng",
-    about: "NNG (nanomsg, next generation): a pair of pair0 sockets over a Unix domain socket",
-    boundaries: Boundaries::Kept,
+    about: "NNG (nanomsg next generation): a pair of pair0 sockets over a Unix domain socket",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::NotTold,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
-    helper: Helper::OwnThreads,
+    helper: Helper::LibraryThreads,
     modes: &[Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "nng_send copies the message into memory of the library's and hands it to threads \
-            that the library has in each party's process, on the party's CPU: some for tasks, some that \
-            wait for the connection, a Unix domain stream socket. nng_recv copies the message out. What \
-            those threads use is counted as the role's, as with zeromq, and for the same reason there is \
-            no mode 2thread. The library and its sockets come after the fork, and the parties exchange \
-            one empty message before the clock starts.",
+        how_it_works: "nng_send copies the message into memory of the library and passes it to \
+            threads that the library runs in each peer's process, on the peer's CPU: some for \
+            tasks, some that wait for the connection, a Unix domain stream socket. nng_recv copies \
+            the message out. The usage of these threads counts as the peer's, as in zeromq, and \
+            for the same reason there is no mode 2thread. The library and its sockets are set up \
+            after the fork, and the peers exchange one empty message before the clock starts.",
         message_boundaries: "Kept: one send, one receive, one message.",
-        minimum_kernel: "Any. Built in with the feature nng alone, which needs cmake: cargo build \
-            --release --features nng.",
-        defaults_that_matter: "Nothing is queued but what is on its way (NNG_OPT_SENDBUF and RECVBUF are \
-            0): a sender waits until its message was taken. The largest message that is received \
-            (NNG_OPT_RECVMAXSZ) is lifted. The peer's death is told to nobody: the library connects \
-            again. Calls of the system are the library's, and not counted. --kernel-buffer does not \
-            apply.",
+        minimum_kernel: "Any. Included only in builds with the feature nng, which needs cmake: \
+            cargo build --release --features nng.",
+        defaults_that_matter: "Only messages in flight are queued (NNG_OPT_SENDBUF and \
+            NNG_OPT_RECVBUF are 0): a sender waits until its message has been taken. The maximum \
+            size of a received message (NNG_OPT_RECVMAXSZ) is lifted. The death of a peer is not \
+            reported: the library reconnects. The library makes the system calls, which are not \
+            counted. --kernel-buffer does not apply.",
         references: &[
             "[nng_pair(7)](https://nng.nanomsg.org/man/tip/nng_pair.7.html)",
             "[nng_ipc(7)](https://nng.nanomsg.org/man/tip/nng_ipc.7.html)",
         ],
     },
     availability: built_in,
-    holds: |_| 6,
-    library: Some(Library { name: "NNG", version: env!("VERSION_OF_NNG_SYS"), licence: "MIT" }),
+    in_flight_messages: |_| 6,
+    library: Some(Library { name: "NNG", version: env!("VERSION_OF_NNG_SYS"), license: "MIT" }),
     execute,
     ..Mechanism::BASE
 };
@@ -58,7 +59,7 @@ fn built_in() -> Result<(), Unavailable> {
 }
 
 #[cfg(feature = "nng")]
-fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
+fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
     let report = crate::worker::execute::<endpoint::Nng>(spec, mechanism);
     crate::mechanism::run_dir::remove();
     report
@@ -73,10 +74,12 @@ fn built_in() -> Result<(), Unavailable> {
 }
 
 #[cfg(not(feature = "nng"))]
-fn execute(_: &RunSpec, _: &Mechanism<'_>) -> Report {
+fn execute(_: &RunSpec, _: &Mechanism<'_>) -> WorkerReport {
     let failure = ipcperf_model::Failure::new(
         ipcperf_model::FailureKind::SetUp,
         "ipcperf was built without nng",
     );
-    Report::Failed(failure.with_remedy("cargo build --release --features nng, which needs cmake"))
+    WorkerReport::Failed(
+        failure.with_remedy("cargo build --release --features nng, which needs cmake"),
+    )
 }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
@@ -14,21 +14,22 @@ use crate::worker;
 /// Facts about `null`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "null",
-    about: "moves nothing: what remains is the harness",
-    boundaries: Boundaries::Kept,
+    about: "moves nothing: measures the harness itself",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Nothing,
-    way: PayloadWay::Nowhere,
+    path: PayloadPath::Nowhere,
     waits: PeerWait::Spins,
-    payload: PayloadFate::Nothing,
-    peer_death: PeerDeath::NotTold,
-    unrelated: Unrelated::No("there is nothing to meet at"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Nothing,
+    peer_death: PeerDeath::NotDetected,
+    unrelated: Unrelated::No("there is nothing to connect to"),
+    helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "Send and receive return at once, claiming success. The parties never meet \
-            inside the timed loop, so what is measured is the loop itself: the floor under every \
-            other mechanism. It is never ranked, has no bandwidth, and cannot be verified.",
-        message_boundaries: "Nothing arrives, so none can be lost.",
+        how_it_works: "Send and receive return at once and report success. The peers never \
+            synchronize inside the timed loop, so the result is the cost of the loop itself, the \
+            lower bound of every other mechanism. It is never ranked, has no bandwidth, and cannot \
+            be verified.",
+        message_boundaries: "Kept, because nothing arrives.",
         minimum_kernel: "Any.",
         defaults_that_matter: "None.",
         references: &[],

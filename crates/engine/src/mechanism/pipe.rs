@@ -1,14 +1,14 @@
 //! `pipe`: an unnamed pipe in each direction.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::pipe_end::{CAPACITY, Direction, PipeEnd, join};
+use super::pipe_end::{CAPACITY, PipeEnd, PipeFds, open_endpoints};
 use super::readiness::{self, Poll, WAIT};
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 
 /// Facts about `pipe`.
@@ -17,43 +17,44 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "unnamed pipe, one in each direction",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::Told,
-    unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::EofOrError,
+    unrelated: Unrelated::No("descriptors must be inherited or passed"),
+    helper: Helper::None,
     options: &[CAPACITY, WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The kernel keeps a ring of pages; write copies into it, read copies out of \
-            it, and either sleeps when it can do nothing. A write of more than the capacity is \
-            taken in pieces, inside one call, as the reader makes room. With wait=poll each read and \
-            each write is preceded by a poll, on descriptors that do not wait: one call more for \
-            each, and a write of more than there is room for is taken in pieces of a call each.",
-        message_boundaries: "None: a read returns what has arrived, up to what it asked for. \
+        how_it_works: "The kernel keeps a ring of pages. A write copies into it, a read copies out \
+            of it, and each sleeps if nothing can move. A write larger than the capacity is \
+            transferred in pieces, inside one call, as the reader makes room. With wait=poll, a \
+            poll precedes each read and each write, on nonblocking descriptors: one additional \
+            call for each, and a write for which there is not enough room takes several calls.",
+        message_boundaries: "None: a read returns what has arrived, up to the requested size. \
             Writes of at most PIPE_BUF (4096) bytes are not interleaved with others.",
         minimum_kernel: "Any; setting the capacity needs Linux 2.6.35.",
-        defaults_that_matter: "Capacity 65536 bytes (16 pages), at most fs.pipe-max-size without \
-            CAP_SYS_RESOURCE. A user above fs.pipe-user-pages-soft gets smaller pipes.",
+        defaults_that_matter: "The capacity is 65536 bytes (16 pages); without CAP_SYS_RESOURCE \
+            its maximum is fs.pipe-max-size. A user above fs.pipe-user-pages-soft gets smaller \
+            pipes.",
         references: &["man:pipe(7)", "man:pipe(2)", "man:fcntl(2), F_SETPIPE_SZ"],
     },
-    execute: readiness::execute::<Pipe, Poll>,
+    execute: readiness::execute::<UnnamedPipe, Poll>,
     ..Mechanism::BASE
 };
 
-struct Pipe;
+struct UnnamedPipe;
 
-impl Channel for Pipe {
+impl Channel for UnnamedPipe {
     type End = PipeEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<PipeEnd>, Failure> {
-        join(direction()?, direction()?, setup)
+        open_endpoints(new_pipe()?, new_pipe()?, setup)
     }
 }
 
 /// Creates a pipe.
-pub(super) fn direction() -> Result<Direction, Failure> {
-    let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|e| refused("pipe2", e))?;
-    Ok(Direction { read, write })
+pub(super) fn new_pipe() -> Result<PipeFds, Failure> {
+    let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|e| setup_failure("pipe2", e))?;
+    Ok(PipeFds { read, write })
 }

@@ -1,7 +1,7 @@
 //! `pipe-borrow`: a pipe that borrows the pages of large messages instead of copying them in.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -9,8 +9,8 @@ use rustix::io::{Errno, ioctl_fionread};
 use rustix::pipe::{IoSliceRaw, SpliceFlags, vmsplice};
 use rustix::thread::sched_yield;
 
-use super::pipe::direction;
-use super::pipe_end::{CAPACITY, PipeEnd, join};
+use super::pipe::new_pipe;
+use super::pipe_end::{CAPACITY, PipeEnd, open_endpoints};
 use crate::channel::{
     Blocking, Channel, Descriptors, Documentation, Endpoint, Mechanism, Opened, OptionSpec,
     OptionValues, Setup,
@@ -20,7 +20,7 @@ use crate::worker;
 /// Option that sets the smallest message that is borrowed.
 const THRESHOLD: OptionSpec = OptionSpec {
     name: "threshold",
-    about: "from how many bytes on a send borrows; smaller ones are copied",
+    about: "minimum size of a send that borrows pages; smaller ones are copied",
     values: OptionValues::BytesOr(&["never", "8192"]),
     default: "8192",
 };
@@ -28,7 +28,7 @@ const THRESHOLD: OptionSpec = OptionSpec {
 /// Option that selects when the memory of a message is used again.
 const REUSE: OptionSpec = OptionSpec {
     name: "reuse",
-    about: "wait until the reader has all of a message, or send from buffers in turn",
+    about: "send from several buffers in rotation, or wait until the reader has read each message",
     values: OptionValues::OneOf(&["rotate", "sync"]),
     default: "rotate",
 };
@@ -36,7 +36,8 @@ const REUSE: OptionSpec = OptionSpec {
 /// Option that limits the number of buffers in turn.
 const ROTATION: OptionSpec = OptionSpec {
     name: "rotation",
-    about: "buffers in turn, at most: fewer than enough corrupt messages, as --verify shows",
+    about: "maximum number of buffers in rotation; fewer than enough corrupt messages, as --verify \
+        shows",
     values: OptionValues::Number(1..=1_000),
     default: "enough",
 };
@@ -47,54 +48,56 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "unnamed pipe that borrows the pages of large messages (vmsplice)",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Lent,
-    peer_death: PeerDeath::Told,
-    unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Lent,
+    peer_death: PeerDeath::EofOrError,
+    unrelated: Unrelated::No("descriptors must be inherited or passed"),
+    helper: Helper::None,
     options: &[CAPACITY, THRESHOLD, REUSE, ROTATION],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A send of the threshold or more is a vmsplice: references to the sender's pages \
-            go into the pipe, and the reader's read copies straight out of them, so that there is \
-            one copy instead of two. The pages stay the sender's: written to before they are read, \
-            they change under the reader. reuse=sync waits after each such message until the pipe \
-            is empty (FIONREAD, and sched_yield in between), as FreeBSD's pipes do by themselves; one \
-            thread alone cannot wait, and looks before the next message, which has a second buffer. \
-            reuse=rotate never waits: it sends from as many buffers in turn as the pipe can refer \
-            to, and two more. One call for each send, however short, and with sync those of the \
-            waiting; a vmsplice takes no more than the pipe has room for.",
+        how_it_works: "A send of at least the threshold is a vmsplice: it puts references to the \
+            sender's pages into the pipe, and the reader's read copies directly from them, so that \
+            there is one copy instead of two. The pages remain the sender's: if it writes to them \
+            before they are read, the reader sees the change. reuse=sync waits after each such \
+            message until the pipe is empty (FIONREAD, with sched_yield in between), as FreeBSD's \
+            pipes do by themselves; with 1thread the sender cannot wait, so it checks before the \
+            next message, for which it has a second buffer. reuse=rotate never waits: it sends \
+            from as many buffers in rotation as the pipe can refer to, plus two. There is one call \
+            for each send, however short, and with sync also the calls of the waiting; a vmsplice \
+            accepts no more than the pipe has room for.",
         message_boundaries: "None, as with a pipe.",
         minimum_kernel: "Linux 2.6.17 (vmsplice).",
-        defaults_that_matter: "The threshold is FreeBSD's (PIPE_MINDIRECT, 8192 bytes). A page takes \
-            a slot however little of it is used: of a pipe of 65536 bytes, 16 slots. More buffers in \
-            turn means more memory that is hot: at most the capacity and two messages.",
+        defaults_that_matter: "The threshold is that of FreeBSD (PIPE_MINDIRECT, 8192 bytes). A \
+            page takes a slot however little of it is used; a pipe of 65536 bytes has 16 slots. \
+            More buffers in rotation use more of the cache: at most the capacity plus two \
+            messages.",
         references: &["man:vmsplice(2)", "man:pipe(7)", "man:FIONREAD(2const)"],
     },
-    holds: |_| 4,
+    in_flight_messages: |_| 4,
     execute: worker::execute::<PipeBorrow>,
     ..Mechanism::BASE
 };
 
 /// Method that keeps the pages of a message from changing before they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reuse {
+enum PageReuse {
     /// Waits until they have been read.
     Sync,
     /// Sends the next message from other pages.
     Rotate,
 }
 
-/// Borrowed data that must be read before the buffer is reused, with [`Reuse::Sync`].
+/// Borrowed data that must be read before the buffer is reused, with [`PageReuse::Sync`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Owes {
+enum Borrowed {
     /// Nothing.
     Nothing,
     /// A part of the message being sent.
-    Piece,
+    PartOfMessage,
     /// A whole message.
-    Whole,
+    WholeMessage,
 }
 
 struct PipeBorrow;
@@ -103,7 +106,7 @@ impl Channel for PipeBorrow {
     type End = BorrowEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<BorrowEnd>, Failure> {
-        let Opened { sender, receiver, granted } = join(direction()?, direction()?, setup)?;
+        let Opened { sender, receiver, granted } = open_endpoints(new_pipe()?, new_pipe()?, setup)?;
         let capacity_bytes = granted.kernel_buffer_bytes.unwrap_or(65_536);
         let end = |pipe| BorrowEnd::new(pipe, capacity_bytes, setup);
         Ok(Opened { sender: end(sender), receiver: end(receiver), granted })
@@ -114,11 +117,11 @@ impl Channel for PipeBorrow {
 struct BorrowEnd {
     pipe: PipeEnd,
     threshold_bytes: usize,
-    reuse: Reuse,
-    turns: usize,
+    reuse: PageReuse,
+    send_buffers: usize,
     blocking: Blocking,
     /// Part of a message that must be read before the next one may be sent.
-    owes: Owes,
+    borrowed: Borrowed,
     calls: u64,
 }
 
@@ -129,11 +132,12 @@ impl BorrowEnd {
             _ => setup.number(&THRESHOLD),
         };
         let threshold = threshold.filter(|&bytes| bytes <= setup.buffer_bytes);
-        let reuse = if setup.option(&REUSE) == "sync" { Reuse::Sync } else { Reuse::Rotate };
-        let rotates = threshold.is_some() && reuse == Reuse::Rotate;
-        let most = setup.number(&ROTATION).unwrap_or(u64::MAX);
-        let turns = match setup.blocking {
-            _ if rotates => enough(capacity_bytes, setup.buffer_bytes).min(most),
+        let reuse =
+            if setup.option(&REUSE) == "sync" { PageReuse::Sync } else { PageReuse::Rotate };
+        let rotates = threshold.is_some() && reuse == PageReuse::Rotate;
+        let max_buffers = setup.number(&ROTATION).unwrap_or(u64::MAX);
+        let send_buffers = match setup.blocking {
+            _ if rotates => rotation_buffers(capacity_bytes, setup.buffer_bytes).min(max_buffers),
             // A nonblocking endpoint checks just before the next message, which has been composed by then: in
             // a second buffer.
             Blocking::Try => 2,
@@ -143,14 +147,14 @@ impl BorrowEnd {
             pipe,
             threshold_bytes: threshold.and_then(|b| usize::try_from(b).ok()).unwrap_or(usize::MAX),
             reuse,
-            turns: usize::try_from(turns).unwrap_or(1),
+            send_buffers: usize::try_from(send_buffers).unwrap_or(1),
             blocking: setup.blocking,
-            owes: Owes::Nothing,
+            borrowed: Borrowed::Nothing,
             calls: 0,
         }
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         self.calls += 1;
         if bytes.len() < self.threshold_bytes {
             return rustix::io::write(&self.pipe.write, bytes);
@@ -163,38 +167,38 @@ impl BorrowEnd {
         // the reader sees if they change is what this mechanism is about, and no memory of this process
         // changes by it.
         let sent = unsafe { vmsplice(&self.pipe.write, &[IoSliceRaw::from_slice(bytes)], flags) }?;
-        if self.reuse == Reuse::Sync {
-            self.owes = Owes::Piece;
+        if self.reuse == PageReuse::Sync {
+            self.borrowed = Borrowed::PartOfMessage;
         }
         Ok(sent)
     }
 
     /// Returns whether the reader has read everything.
-    fn is_empty(&mut self) -> Result<bool, Errno> {
+    fn check_empty(&mut self) -> Result<bool, Errno> {
         self.calls += 1;
         Ok(ioctl_fionread(&self.pipe.write)? == 0)
     }
 
     /// Waits until the reader has read all of a borrowed message.
-    fn settle(&mut self) -> Result<(), Errno> {
-        let mut looks = 0_u64;
-        while !self.is_empty()? {
+    fn wait_drained(&mut self) -> Result<(), Errno> {
+        let mut checks = 0_u64;
+        while !self.check_empty()? {
             if self.blocking == Blocking::Try {
                 return Err(Errno::AGAIN);
             }
-            looks += 1;
-            if looks.is_multiple_of(LOOKS) && self.is_abandoned()? {
+            checks += 1;
+            if checks.is_multiple_of(READER_CHECK_INTERVAL) && self.check_reader_gone()? {
                 return Err(Errno::PIPE);
             }
             self.calls += 1;
             sched_yield();
         }
-        self.owes = Owes::Nothing;
+        self.borrowed = Borrowed::Nothing;
         Ok(())
     }
 
     /// Returns whether no reader is left, so that the pipe will never be empty.
-    fn is_abandoned(&mut self) -> Result<bool, Errno> {
+    fn check_reader_gone(&mut self) -> Result<bool, Errno> {
         self.calls += 1;
         let mut watched = [PollFd::new(&self.pipe.write, PollFlags::empty())];
         poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
@@ -203,33 +207,33 @@ impl BorrowEnd {
 }
 
 /// Number of checks of a nonempty pipe between checks for a reader: about 10 ms.
-const LOOKS: u64 = 10_000;
+const READER_CHECK_INTERVAL: u64 = 10_000;
 
 /// Returns the number of buffers that keeps every page unchanged while a pipe of `capacity_bytes` refers to
 /// it: as many whole messages as the pipe has slots for, one being read and one being written.
-fn enough(capacity_bytes: u64, message_bytes: u64) -> u64 {
+fn rotation_buffers(capacity_bytes: u64, message_bytes: u64) -> u64 {
     let page = rustix::param::page_size() as u64;
     (capacity_bytes / page).div_ceil(message_bytes.div_ceil(page).max(1)) + 2
 }
 
 impl Endpoint for BorrowEnd {
     const KEEPS_BOUNDARIES: bool = false;
-    const LENDS: bool = true;
+    const BORROWS_SEND_BUFFER: bool = true;
 
-    fn turns(&self) -> usize {
-        self.turns
+    fn send_buffers_needed(&self) -> usize {
+        self.send_buffers
     }
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        if self.owes == Owes::Whole {
-            self.settle()?;
+        if self.borrowed == Borrowed::WholeMessage {
+            self.wait_drained()?;
         }
-        let sent = self.put(bytes)?;
-        if sent == bytes.len() && self.owes == Owes::Piece {
-            self.owes = Owes::Whole;
+        let sent = self.write(bytes)?;
+        if sent == bytes.len() && self.borrowed == Borrowed::PartOfMessage {
+            self.borrowed = Borrowed::WholeMessage;
             if self.blocking == Blocking::Wait {
-                self.settle()?;
+                self.wait_drained()?;
             }
         }
         Ok(sent)
@@ -260,8 +264,8 @@ mod tests {
         for (slots, pages, buffers) in
             [(16, 1, 18), (16, 2, 10), (16, 3, 8), (16, 256, 3), (1, 1, 3)]
         {
-            assert_eq!(enough(slots * page, pages * page), buffers);
+            assert_eq!(rotation_buffers(slots * page, pages * page), buffers);
         }
-        assert_eq!(enough(16 * page, 32), 18);
+        assert_eq!(rotation_buffers(16 * page, 32), 18);
     }
 }

@@ -6,7 +6,7 @@ use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use crate::channel::{
     Blocking, Descriptors, Endpoint, Granted, Opened, OptionSpec, OptionValues, Setup,
 };
@@ -14,7 +14,7 @@ use crate::channel::{
 /// Option that pipes and FIFOs share.
 pub(super) const CAPACITY: OptionSpec = OptionSpec {
     name: "capacity",
-    about: "bytes the kernel holds between the two; goes before --kernel-buffer",
+    about: "capacity of each pipe in the kernel; overrides --kernel-buffer",
     values: OptionValues::Bytes,
     default: "default",
 };
@@ -46,20 +46,20 @@ impl Endpoint for PipeEnd {
 
 /// The two descriptors of one direction.
 #[derive(Debug)]
-pub(super) struct Direction {
+pub(super) struct PipeFds {
     pub(super) read: OwnedFd,
     pub(super) write: OwnedFd,
 }
 
 /// Joins the two directions into two endpoints with the requested capacity.
-pub(super) fn join(
-    there: Direction,
-    back: Direction,
+pub(super) fn open_endpoints(
+    there: PipeFds,
+    back: PipeFds,
     setup: &Setup<'_>,
 ) -> Result<Opened<PipeEnd>, Failure> {
-    let asked_bytes = asked_capacity(setup)?;
-    let capacity_bytes = set_capacity(&there.write, asked_bytes)?;
-    set_capacity(&back.write, asked_bytes)?;
+    let requested_bytes = requested_capacity(setup)?;
+    let capacity_bytes = set_capacity(&there.write, requested_bytes)?;
+    set_capacity(&back.write, requested_bytes)?;
     for end in [&there.read, &there.write, &back.read, &back.write] {
         set_blocking(end, setup.blocking)?;
     }
@@ -71,42 +71,42 @@ pub(super) fn join(
 }
 
 /// Returns the option `capacity` if it is set, or else the capacity requested of every mechanism.
-fn asked_capacity(setup: &Setup<'_>) -> Result<Option<u64>, Failure> {
+fn requested_capacity(setup: &Setup<'_>) -> Result<Option<u64>, Failure> {
     match setup.option(&CAPACITY) {
-        unset if unset == CAPACITY.default => Ok(setup.kernel_buffer_asked_bytes),
+        unset if unset == CAPACITY.default => Ok(setup.kernel_buffer_requested_bytes),
         bytes => bytes.parse().map(Some).map_err(|_| {
-            Failure::new(FailureKind::SetUp, format!("capacity={bytes} is no number of bytes"))
+            Failure::new(FailureKind::SetUp, format!("capacity={bytes} is not a number of bytes"))
         }),
     }
 }
 
 /// Requests a capacity and returns what the kernel granted. A request beyond the system's maximum gets the
 /// maximum, as with sockets; the return value shows it.
-fn set_capacity(pipe: &OwnedFd, asked_bytes: Option<u64>) -> Result<u64, Failure> {
-    if let Some(bytes) = asked_bytes {
+fn set_capacity(pipe: &OwnedFd, requested_bytes: Option<u64>) -> Result<u64, Failure> {
+    if let Some(bytes) = requested_bytes {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         match fcntl_setpipe_size(pipe, bytes) {
             Ok(_) => {}
-            Err(Errno::PERM | Errno::INVAL) => set_largest(pipe)?,
-            Err(errno) => return Err(refused("fcntl(F_SETPIPE_SZ)", errno)),
+            Err(Errno::PERM | Errno::INVAL) => set_max_capacity(pipe)?,
+            Err(errno) => return Err(setup_failure("fcntl(F_SETPIPE_SZ)", errno)),
         }
     }
-    let granted = fcntl_getpipe_size(pipe).map_err(|e| refused("fcntl(F_GETPIPE_SZ)", e))?;
+    let granted = fcntl_getpipe_size(pipe).map_err(|e| setup_failure("fcntl(F_GETPIPE_SZ)", e))?;
     Ok(granted as u64)
 }
 
-fn set_largest(pipe: &OwnedFd) -> Result<(), Failure> {
-    let largest = std::fs::read_to_string("/proc/sys/fs/pipe-max-size")
+fn set_max_capacity(pipe: &OwnedFd) -> Result<(), Failure> {
+    let max_bytes = std::fs::read_to_string("/proc/sys/fs/pipe-max-size")
         .ok()
         .and_then(|text| text.trim().parse().ok())
         .unwrap_or(1 << 20);
-    fcntl_setpipe_size(pipe, largest).map(drop).map_err(|errno| {
-        refused("fcntl(F_SETPIPE_SZ)", errno)
-            .with_remedy("ask for less, or raise fs.pipe-user-pages-soft with sysctl")
+    fcntl_setpipe_size(pipe, max_bytes).map(drop).map_err(|errno| {
+        setup_failure("fcntl(F_SETPIPE_SZ)", errno)
+            .with_remedy("request less, or raise fs.pipe-user-pages-soft with sysctl")
     })
 }
 
 fn set_blocking(descriptor: &OwnedFd, blocking: Blocking) -> Result<(), Failure> {
     rustix::io::ioctl_fionbio(descriptor, blocking == Blocking::Try)
-        .map_err(|errno| refused("ioctl(FIONBIO)", errno))
+        .map_err(|errno| setup_failure("ioctl(FIONBIO)", errno))
 }

@@ -15,30 +15,30 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use crate::channel::{OptionSpec, OptionValues, Setup};
 use crate::clock::now_ns;
 
 /// Number of slots in each direction. They are reused in stack order, so calls, of which one is in flight at
 /// a time, always use the same slot.
-pub(super) const PLACES: usize = 8;
+pub(super) const SLOTS: usize = 8;
 
 /// Returns the number of slots, or memfds, in both directions.
-pub(super) fn held(_: &Setup<'_>) -> u64 {
-    2 * PLACES as u64
+pub(super) fn in_flight_messages(_: &Setup<'_>) -> u64 {
+    2 * SLOTS as u64
 }
 
 /// Option of both mechanisms that adds metadata to the length of each message.
 pub(super) const METADATA: OptionSpec = OptionSpec {
     name: "metadata",
-    about: "what the receiver is told of each message: when it was sent, and by whom",
+    about: "metadata sent with each message: the time of sending, the sender's credentials",
     values: OptionValues::OneOf(&["none", "timestamp", "credentials", "both"]),
     default: "none",
 };
 
 /// Meaning of a notice on the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum News {
+pub(super) enum NoticeKind {
     /// A message is in this slot of its sender.
     Message(usize),
     /// The message in this slot of the receiver comes back unchanged.
@@ -50,7 +50,7 @@ pub(super) enum News {
 /// One message on the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Notice {
-    pub(super) news: News,
+    pub(super) kind: NoticeKind,
     /// Length of the message.
     pub(super) bytes: usize,
     /// Number of the receiver's own messages that its peer has given back since the last notice.
@@ -60,46 +60,46 @@ pub(super) struct Notice {
 }
 
 /// Size of a notice, bytes: meaning, slot, length, number of freed slots, time.
-const NOTICE: usize = 40;
+const NOTICE_BYTES: usize = 40;
 
 impl Notice {
-    fn encode(self) -> [u8; NOTICE] {
-        let (news, place) = match self.news {
-            News::Message(place) => (0, place),
-            News::Returned(place) => (1, place),
-            News::Freed => (2, 0),
+    fn encode(self) -> [u8; NOTICE_BYTES] {
+        let (news, place) = match self.kind {
+            NoticeKind::Message(place) => (0, place),
+            NoticeKind::Returned(place) => (1, place),
+            NoticeKind::Freed => (2, 0),
         };
         let words = [news, place as u64, self.bytes as u64, self.freed as u64, self.sent_ns];
-        let mut notice = [0; NOTICE];
+        let mut notice = [0; NOTICE_BYTES];
         for (bytes, word) in notice.chunks_exact_mut(8).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
         notice
     }
 
-    fn decode(notice: [u8; NOTICE]) -> Option<Self> {
+    fn decode(notice: [u8; NOTICE_BYTES]) -> Option<Self> {
         let word =
             |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| notice[8 * at + byte]));
         let number = |at| usize::try_from(word(at)).ok();
-        let place = number(1).filter(|&place| place < PLACES)?;
+        let place = number(1).filter(|&place| place < SLOTS)?;
         let news = match word(0) {
-            0 => News::Message(place),
-            1 => News::Returned(place),
-            2 => News::Freed,
+            0 => NoticeKind::Message(place),
+            1 => NoticeKind::Returned(place),
+            2 => NoticeKind::Freed,
             _ => return None,
         };
-        Some(Self { news, bytes: number(2)?, freed: number(3)?, sent_ns: word(4) })
+        Some(Self { kind: news, bytes: number(2)?, freed: number(3)?, sent_ns: word(4) })
     }
 }
 
 /// One end of the socket.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct NoticeSocket {
     socket: OwnedFd,
     /// Whether answers report freed slots; a stream needs separate notices for that.
     is_answered: bool,
-    tells_time: bool,
-    tells_sender: bool,
+    sends_timestamp: bool,
+    sends_credentials: bool,
     /// Slots given back that have not been reported to the peer.
     freed: usize,
     pub(super) calls: u64,
@@ -107,26 +107,26 @@ pub(super) struct Line {
 
 /// A notice received from the socket, with its descriptor.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct ReceivedNotice {
     pub(super) notice: Notice,
     pub(super) descriptor: Option<OwnedFd>,
 }
 
 /// Creates two connected ends.
-pub(super) fn lines(setup: &Setup<'_>) -> Result<[Line; 2], Failure> {
+pub(super) fn notice_sockets(setup: &Setup<'_>) -> Result<[NoticeSocket; 2], Failure> {
     let (one, other) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-            .map_err(|errno| refused("socketpair(AF_UNIX)", errno))?;
+            .map_err(|errno| setup_failure("socketpair(AF_UNIX)", errno))?;
     let metadata = setup.option(&METADATA);
     let line = |socket: OwnedFd| {
         let tells_sender = matches!(metadata, "credentials" | "both");
         set_socket_passcred(&socket, tells_sender)
-            .map_err(|errno| refused("setsockopt(SO_PASSCRED)", errno))?;
-        Ok(Line {
+            .map_err(|errno| setup_failure("setsockopt(SO_PASSCRED)", errno))?;
+        Ok(NoticeSocket {
             socket,
             is_answered: setup.workload.is_answered(),
-            tells_time: matches!(metadata, "timestamp" | "both"),
-            tells_sender,
+            sends_timestamp: matches!(metadata, "timestamp" | "both"),
+            sends_credentials: tells_sender,
             freed: 0,
             calls: 0,
         })
@@ -134,17 +134,17 @@ pub(super) fn lines(setup: &Setup<'_>) -> Result<[Line; 2], Failure> {
     Ok([line(one)?, line(other)?])
 }
 
-impl Line {
+impl NoticeSocket {
     /// Announces a message of `bytes` bytes, with the descriptor of its memfd if it has one.
     #[inline]
-    pub(super) fn tell(
+    pub(super) fn send(
         &mut self,
-        news: News,
+        news: NoticeKind,
         bytes: usize,
         descriptor: Option<BorrowedFd<'_>>,
     ) -> Result<(), Errno> {
-        let sent_ns = if self.tells_time { now_ns() } else { 0 };
-        let notice = Notice { news, bytes, freed: self.freed, sent_ns }.encode();
+        let sent_ns = if self.sends_timestamp { now_ns() } else { 0 };
+        let notice = Notice { kind: news, bytes, freed: self.freed, sent_ns }.encode();
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if let Some(descriptor) = &descriptor {
@@ -166,8 +166,8 @@ impl Line {
 
     /// Waits for the peer's next notice; `None` once the peer is gone.
     #[inline]
-    pub(super) fn hear(&mut self) -> Result<Option<Heard>, Errno> {
-        let mut notice = [0; NOTICE];
+    pub(super) fn receive(&mut self) -> Result<Option<ReceivedNotice>, Errno> {
+        let mut notice = [0; NOTICE_BYTES];
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1), ScmCredentials(1))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let got = loop {
@@ -190,70 +190,77 @@ impl Line {
             }
         }
         let notice = Notice::decode(notice).ok_or(Errno::BADMSG)?;
-        let is_told =
-            sender.is_some() == self.tells_sender && (notice.sent_ns > 0) == self.tells_time;
-        if is_told { Ok(Some(Heard { notice, descriptor })) } else { Err(Errno::BADMSG) }
+        let has_metadata = sender.is_some() == self.sends_credentials
+            && (notice.sent_ns > 0) == self.sends_timestamp;
+        if has_metadata {
+            Ok(Some(ReceivedNotice { notice, descriptor }))
+        } else {
+            Err(Errno::BADMSG)
+        }
     }
 
     /// Gives one of the peer's messages back. A stream reports this to the peer once half of the slots are
     /// free; otherwise the answer reports it.
-    pub(super) fn give_back(&mut self) -> Result<(), Errno> {
+    pub(super) fn return_slot(&mut self) -> Result<(), Errno> {
         self.freed += 1;
-        if self.is_answered || self.freed < PLACES / 2 {
+        if self.is_answered || self.freed < SLOTS / 2 {
             return Ok(());
         }
-        self.tell(News::Freed, 0, None)
+        self.send(NoticeKind::Freed, 0, None)
     }
 }
 
 /// Free slots of an endpoint.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct FreeSlots {
     free: Vec<usize>,
     /// Slots that hold messages, in the order in which they will be given back.
-    out: VecDeque<usize>,
+    in_flight: VecDeque<usize>,
 }
 
-impl Places {
-    pub(super) fn all_free() -> Self {
-        Self { free: (0..PLACES).collect(), out: VecDeque::with_capacity(PLACES) }
+impl FreeSlots {
+    pub(super) fn new() -> Self {
+        Self { free: (0..SLOTS).collect(), in_flight: VecDeque::with_capacity(SLOTS) }
     }
 
     /// Returns a free slot; waits for a notice on `line` if there is none.
     #[inline]
-    pub(super) fn find(&mut self, line: &mut Line) -> Result<usize, Errno> {
+    pub(super) fn acquire(&mut self, line: &mut NoticeSocket) -> Result<usize, Errno> {
         loop {
             if let Some(place) = self.free.pop() {
                 return Ok(place);
             }
-            let heard = line.hear()?.ok_or(Errno::PIPE)?;
-            if heard.notice.news != News::Freed {
+            let heard = line.receive()?.ok_or(Errno::PIPE)?;
+            if heard.notice.kind != NoticeKind::Freed {
                 return Err(Errno::BADMSG);
             }
-            self.note(heard.notice);
+            self.reclaim(heard.notice);
         }
     }
 
     /// Records that the message in `place` was sent.
     #[inline]
-    pub(super) fn sent(&mut self, place: usize) {
-        self.out.push_back(place);
+    pub(super) fn mark_in_flight(&mut self, place: usize) {
+        self.in_flight.push_back(place);
     }
 
     /// Frees the slots that `notice` reports as given back.
     #[inline]
-    pub(super) fn note(&mut self, notice: Notice) {
+    pub(super) fn reclaim(&mut self, notice: Notice) {
         for _ in 0..notice.freed {
-            self.free.extend(self.out.pop_front());
+            self.free.extend(self.in_flight.pop_front());
         }
     }
 
     /// Waits on `line` until a message is announced; `None` once the peer is gone.
     #[inline]
-    pub(super) fn next_message(&mut self, line: &mut Line) -> Result<Option<Heard>, Errno> {
-        while let Some(heard) = line.hear()? {
-            self.note(heard.notice);
-            if heard.notice.news != News::Freed {
+    pub(super) fn next_message(
+        &mut self,
+        line: &mut NoticeSocket,
+    ) -> Result<Option<ReceivedNotice>, Errno> {
+        while let Some(heard) = line.receive()? {
+            self.reclaim(heard.notice);
+            if heard.notice.kind != NoticeKind::Freed {
                 return Ok(Some(heard));
             }
         }
@@ -262,12 +269,12 @@ impl Places {
 }
 
 /// Returns the size of a slot for messages of this setup: whole pages.
-pub(super) fn place_bytes(setup: &Setup<'_>) -> usize {
+pub(super) fn slot_bytes(setup: &Setup<'_>) -> usize {
     let bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 2);
     bytes.max(1).next_multiple_of(rustix::param::page_size())
 }
 
-impl AsFd for Line {
+impl AsFd for NoticeSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
@@ -279,25 +286,26 @@ mod tests {
 
     #[test]
     fn a_notice_is_read_as_it_was_written() {
-        for news in [News::Message(PLACES - 1), News::Returned(3), News::Freed] {
-            let notice = Notice { news, bytes: 1 << 40, freed: 4, sent_ns: u64::MAX };
+        for news in [NoticeKind::Message(SLOTS - 1), NoticeKind::Returned(3), NoticeKind::Freed] {
+            let notice = Notice { kind: news, bytes: 1 << 40, freed: 4, sent_ns: u64::MAX };
             assert_eq!(Notice::decode(notice.encode()), Some(notice));
         }
-        let mut outside = Notice { news: News::Freed, bytes: 0, freed: 0, sent_ns: 0 }.encode();
-        outside[8] = u8::try_from(PLACES).unwrap();
+        let mut outside =
+            Notice { kind: NoticeKind::Freed, bytes: 0, freed: 0, sent_ns: 0 }.encode();
+        outside[8] = u8::try_from(SLOTS).unwrap();
         assert_eq!(Notice::decode(outside), None);
-        assert_eq!(Notice::decode([255; NOTICE]), None);
+        assert_eq!(Notice::decode([255; NOTICE_BYTES]), None);
     }
 
     #[test]
     fn the_place_that_was_given_back_last_is_used_next() {
-        let mut places = Places::all_free();
-        let freed = |freed| Notice { news: News::Freed, bytes: 0, freed, sent_ns: 0 };
+        let mut places = FreeSlots::new();
+        let freed = |freed| Notice { kind: NoticeKind::Freed, bytes: 0, freed, sent_ns: 0 };
         let taken: Vec<usize> = (0..3).filter_map(|_| places.free.pop()).collect();
-        taken.iter().for_each(|&place| places.sent(place));
-        places.note(freed(2));
+        taken.iter().for_each(|&place| places.mark_in_flight(place));
+        places.reclaim(freed(2));
         assert_eq!(places.free.pop(), Some(taken[1]));
-        places.note(freed(9));
-        assert_eq!(places.free.len(), PLACES - 1, "what is not out cannot come back");
+        places.reclaim(freed(9));
+        assert_eq!(places.free.len(), SLOTS - 1, "what is not out cannot come back");
     }
 }

@@ -3,14 +3,14 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use crate::channel::{
     Blocking, Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
 };
@@ -19,25 +19,27 @@ use crate::worker;
 /// Facts about `pty`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "pty",
-    about: "pseudoterminal in raw mode; the sender has the master, the receiver the terminal",
+    about: "pseudoterminal in raw mode; the sender has the master side, the receiver the terminal \
+        side",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::Told,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("kworker"),
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "What is written to the master becomes the terminal's input: it is copied \
-            into a buffer, which a kernel worker (kworker, whose CPU time is nobody's here) hands \
-            to the line discipline, from which the terminal is read. The way back is the same \
-            without a line discipline's buffer. Raw mode: no echo, no editing, no signals.",
+        how_it_works: "Data written to the master becomes input of the terminal: it is copied into \
+            a buffer, which a kernel worker (kworker, whose CPU time is not counted) passes to the \
+            line discipline, from which the terminal is read. The other direction works the same \
+            way, without the buffer of the line discipline. Raw mode: no echo, no editing, no \
+            signals.",
         message_boundaries: "None: a read returns what has arrived, at most 4095 bytes of input.",
-        minimum_kernel: "Linux 2.2; 4.13 opens the terminal without a path.",
-        defaults_that_matter: "The line discipline holds 4096 bytes (N_TTY_BUF_SIZE), and up to \
-            64 KiB wait before it. Nothing of that can be set: --kernel-buffer does not apply.",
+        minimum_kernel: "Linux 2.2; since 4.13 the terminal is opened without a path.",
+        defaults_that_matter: "The line discipline holds 4096 bytes (N_TTY_BUF_SIZE), and up to 64 \
+            KiB wait in front of it. Neither can be set: --kernel-buffer does not apply.",
         references: &["man:pty(7)", "man:termios(3)", "man:ioctl_tty(2)"],
     },
     availability: available,
@@ -46,7 +48,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 };
 
 /// Number of bytes that the line discipline holds.
-const HELD_BYTES: u64 = 4096;
+const BUFFER_BYTES: u64 = 4096;
 
 fn available() -> Result<(), Unavailable> {
     pair().map(drop).map_err(|errno| Unavailable {
@@ -75,16 +77,17 @@ impl Channel for Pty {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<PtyEnd>, Failure> {
         let (master, terminal) = pair().map_err(|e| {
-            refused("opening a pseudoterminal", e).with_remedy("raise kernel.pty.max with sysctl")
+            setup_failure("opening a pseudoterminal", e)
+                .with_remedy("raise kernel.pty.max with sysctl")
         })?;
         for end in [&master, &terminal] {
             rustix::io::ioctl_fionbio(end, setup.blocking == Blocking::Try)
-                .map_err(|e| refused("ioctl(FIONBIO)", e))?;
+                .map_err(|e| setup_failure("ioctl(FIONBIO)", e))?;
         }
         Ok(Opened {
             sender: PtyEnd { terminal: master },
             receiver: PtyEnd { terminal },
-            granted: Granted { kernel_buffer_bytes: Some(HELD_BYTES) },
+            granted: Granted { kernel_buffer_bytes: Some(BUFFER_BYTES) },
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use ipcperf_model::{Failure, Mode, Report, RunSpec};
+use ipcperf_model::{Failure, Mode, RunSpec, WorkerReport};
 use rustix::event::{
     FdSetElement, PollFd, PollFlags, fd_set_insert, fd_set_num_elements, poll, select,
 };
@@ -17,7 +17,7 @@ use crate::worker;
 /// Option of mechanisms that can wait in `poll`.
 pub(super) const WAIT: OptionSpec = OptionSpec {
     name: "wait",
-    about: "sleep in the transfer itself, or in poll before each; in one thread nothing sleeps",
+    about: "block in the transfer itself, or wait in poll before each; 1thread never blocks",
     values: OptionValues::OneOf(&["block", "poll"]),
     default: "block",
 };
@@ -25,41 +25,44 @@ pub(super) const WAIT: OptionSpec = OptionSpec {
 /// Option of mechanisms that can wait in `select`.
 pub(super) const WAIT_SELECT: OptionSpec = OptionSpec {
     name: "wait",
-    about: "sleep in the transfer itself, or in select before each; in one thread nothing sleeps",
+    about: "block in the transfer itself, or wait in select before each; 1thread never blocks",
     values: OptionValues::OneOf(&["block", "select"]),
     default: "block",
 };
 
 /// Runs one case of `C` that waits as its option says: with `A` unless it is `block`. In one thread the calls
 /// of `C` never block, whatever the option says.
-pub(super) fn execute<C: Channel, A: Ask>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
+pub(super) fn execute<C: Channel, A: ReadinessCall>(
+    spec: &RunSpec,
+    mechanism: &Mechanism<'_>,
+) -> WorkerReport {
     match WAIT.chosen(&spec.options) {
         "block" => worker::execute::<C>(spec, mechanism),
         _ if spec.mode == Mode::OneThread => worker::execute::<C>(spec, mechanism),
-        _ => worker::execute::<Asking<C, A>>(spec, mechanism),
+        _ => worker::execute::<PolledChannel<C, A>>(spec, mechanism),
     }
 }
 
 /// System call that sleeps until a descriptor is ready.
-pub(super) trait Ask: Send + 'static {
+pub(super) trait ReadinessCall: Send + 'static {
     /// Sleeps until there is data to read or the other side is gone.
-    fn readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno>;
+    fn wait_readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno>;
     /// Sleeps until there is room to write or the other side is gone.
-    fn writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno>;
+    fn wait_writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno>;
 }
 
 /// Waits with `poll`.
 #[derive(Debug)]
 pub(super) struct Poll;
 
-impl Ask for Poll {
+impl ReadinessCall for Poll {
     #[inline]
-    fn readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
+    fn wait_readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
         poll(&mut [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)], None).map(drop)
     }
 
     #[inline]
-    fn writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
+    fn wait_writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
         poll(&mut [PollFd::from_borrowed_fd(descriptor, PollFlags::OUT)], None).map(drop)
     }
 }
@@ -70,13 +73,13 @@ pub(super) struct Select;
 
 /// Size of the set for `select`, in elements of 64 descriptors each: room for descriptors up to 1023. A
 /// worker has only a few.
-const SET: usize = 16;
+const FD_SET_ELEMENTS: usize = 16;
 
 impl Select {
-    fn set(descriptor: BorrowedFd<'_>) -> Result<[FdSetElement; SET], Errno> {
-        let mut set = [FdSetElement::default(); SET];
+    fn set(descriptor: BorrowedFd<'_>) -> Result<[FdSetElement; FD_SET_ELEMENTS], Errno> {
+        let mut set = [FdSetElement::default(); FD_SET_ELEMENTS];
         let number = descriptor.as_raw_fd();
-        if fd_set_num_elements(1, number + 1) > SET {
+        if fd_set_num_elements(1, number + 1) > FD_SET_ELEMENTS {
             return Err(Errno::MFILE);
         }
         fd_set_insert(&mut set, number);
@@ -84,9 +87,9 @@ impl Select {
     }
 }
 
-impl Ask for Select {
+impl ReadinessCall for Select {
     #[inline]
-    fn readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
+    fn wait_readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
         let mut set = Self::set(descriptor)?;
         // SAFETY: the only descriptor in the set is borrowed, so it is open, and `set` has room for all
         // numbers below the given one.
@@ -94,39 +97,39 @@ impl Ask for Select {
     }
 
     #[inline]
-    fn writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
+    fn wait_writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
         let mut set = Self::set(descriptor)?;
-        // SAFETY: as for `readable`.
+        // SAFETY: as for `wait_readable`.
         unsafe { select(descriptor.as_raw_fd() + 1, None, Some(&mut set), None, None) }.map(drop)
     }
 }
 
 /// `C` with nonblocking descriptors, and a call of `A` before each transfer.
-struct Asking<C, A>(PhantomData<(C, A)>);
+struct PolledChannel<C, A>(PhantomData<(C, A)>);
 
-impl<C: Channel, A: Ask> Channel for Asking<C, A> {
-    type End = AskingEnd<C::End, A>;
+impl<C: Channel, A: ReadinessCall> Channel for PolledChannel<C, A> {
+    type End = PolledEnd<C::End, A>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         let Opened { sender, receiver, granted } =
             C::open(&Setup { blocking: Blocking::Try, ..*setup })?;
-        let asking = |end| AskingEnd { end, calls: 0, how: PhantomData };
+        let asking = |end| PolledEnd { end, calls: 0, method: PhantomData };
         Ok(Opened { sender: asking(sender), receiver: asking(receiver), granted })
     }
 }
 
 #[derive(Debug)]
-struct AskingEnd<E, A> {
+struct PolledEnd<E, A> {
     end: E,
     /// Number of calls of `A`, and of transfers if `E` makes one call for each.
     calls: u64,
-    how: PhantomData<A>,
+    method: PhantomData<A>,
 }
 
-impl<E: Endpoint, A: Ask> AskingEnd<E, A> {
+impl<E: Endpoint, A: ReadinessCall> PolledEnd<E, A> {
     /// Waits, then transfers; repeats if the room or the data is gone by then.
     #[inline]
-    fn when<T>(
+    fn wait_and_transfer<T>(
         &mut self,
         ask: impl Fn(Descriptors<'_>) -> Result<(), Errno>,
         mut transfer: impl FnMut(&mut E) -> Result<T, Errno>,
@@ -143,22 +146,22 @@ impl<E: Endpoint, A: Ask> AskingEnd<E, A> {
     }
 }
 
-impl<E: Endpoint, A: Ask> Endpoint for AskingEnd<E, A> {
+impl<E: Endpoint, A: ReadinessCall> Endpoint for PolledEnd<E, A> {
     const KEEPS_BOUNDARIES: bool = E::KEEPS_BOUNDARIES;
-    const LOSES: bool = E::LOSES;
-    const LENDS: bool = E::LENDS;
+    const LOSSY: bool = E::LOSSY;
+    const BORROWS_SEND_BUFFER: bool = E::BORROWS_SEND_BUFFER;
     const COUNTS_CALLS: bool = E::COUNTS_CALLS;
 
-    fn turns(&self) -> usize {
-        self.end.turns()
+    fn send_buffers_needed(&self) -> usize {
+        self.end.send_buffers_needed()
     }
 
     fn prepare(&mut self) -> Result<(), Errno> {
         self.end.prepare()
     }
 
-    fn adopt(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
-        self.end.adopt(buffers)
+    fn register_buffers(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
+        self.end.register_buffers(buffers)
     }
 
     fn flush(&mut self) -> Result<(), Errno> {
@@ -167,12 +170,18 @@ impl<E: Endpoint, A: Ask> Endpoint for AskingEnd<E, A> {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        self.when(|descriptors| A::writable(descriptors.write), |end| end.send(bytes))
+        self.wait_and_transfer(
+            |descriptors| A::wait_writable(descriptors.write),
+            |end| end.send(bytes),
+        )
     }
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        self.when(|descriptors| A::readable(descriptors.read), |end| end.recv(bytes))
+        self.wait_and_transfer(
+            |descriptors| A::wait_readable(descriptors.read),
+            |end| end.recv(bytes),
+        )
     }
 
     fn take_calls(&mut self) -> Option<u64> {
@@ -189,7 +198,7 @@ impl<E: Endpoint, A: Ask> Endpoint for AskingEnd<E, A> {
         self.end.descriptors()
     }
 
-    fn disown(self) {
-        self.end.disown();
+    fn close_after_fork(self) {
+        self.end.close_after_fork();
     }
 }

@@ -12,22 +12,22 @@ use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use super::temp_dir::make_folder;
 use crate::channel::{OptionSpec, OptionValues, Setup};
-use crate::leftovers::{as_c, of_run, remove_own};
+use crate::leftovers::{remove_owned_folder, run_names, to_cstring};
 
 /// Option of mechanisms that keep the payload in files.
 pub(super) const DIR: OptionSpec = OptionSpec {
     name: "dir",
-    about: "the folder, and so the file system, that holds the files; default is TMPDIR, else /tmp",
+    about: "folder for the files, and thereby their file system; default is TMPDIR, else /tmp",
     values: OptionValues::Folder,
     default: "default",
 };
 
 /// Returns the path of this run's folder.
 fn path(setup: &Setup<'_>) -> Result<PathBuf, Failure> {
-    let names = of_run()?;
+    let names = run_names()?;
     match setup.option(&DIR) {
         folder if folder == DIR.default => Ok(names.folder()),
         folder => {
@@ -41,24 +41,25 @@ fn path(setup: &Setup<'_>) -> Result<PathBuf, Failure> {
 
 /// The two names in the folder, and the folder, as C strings for a signal handler.
 #[derive(Debug)]
-pub(super) struct Lasting {
+pub(super) struct RunDir {
     pub(super) names: [CString; 2],
     folder: CString,
 }
 
 /// The folder of the run. A worker executes one run, so there is only one.
-static LASTING: OnceLock<Lasting> = OnceLock::new();
+static RUN_DIR: OnceLock<RunDir> = OnceLock::new();
 
 /// Makes the folder of this worker, in which `names` will be used.
-pub(super) fn make(setup: &Setup<'_>, names: [&str; 2]) -> Result<&'static Lasting, Failure> {
+pub(super) fn create(setup: &Setup<'_>, names: [&str; 2]) -> Result<&'static RunDir, Failure> {
     let path = path(setup)?;
-    let text = |path: PathBuf| as_c(&path).ok_or_else(|| refused("a path", Errno::INVAL));
+    let text =
+        |path: PathBuf| to_cstring(&path).ok_or_else(|| setup_failure("a path", Errno::INVAL));
     let [one, other] = names.map(|name| text(path.join(name)));
-    let lasting = Lasting { names: [one?, other?], folder: text(path.clone())? };
-    let lasting = LASTING.get_or_init(|| lasting);
+    let lasting = RunDir { names: [one?, other?], folder: text(path.clone())? };
+    let lasting = RUN_DIR.get_or_init(|| lasting);
     // Must come before there is anything to remove: from here on, the death of the command triggers the
     // removal.
-    when_orphaned(remove_and_die)?;
+    on_parent_death(remove_and_die)?;
     make_folder(&path)?;
     Ok(lasting)
 }
@@ -66,14 +67,14 @@ pub(super) fn make(setup: &Setup<'_>, names: [&str; 2]) -> Result<&'static Lasti
 /// Removes the folder after the run.
 pub(super) fn remove() {
     // If a peer still uses the folder, the command removes what is left.
-    if let Some(lasting) = LASTING.get() {
-        let _ = remove_own(&lasting.folder);
+    if let Some(lasting) = RUN_DIR.get() {
+        let _ = remove_owned_folder(&lasting.folder);
     }
 }
 
 /// Makes the death of the command call `handler`, which removes the run's names and ends this process. Forked
 /// peers request their own signal.
-pub(super) fn when_orphaned(handler: extern "C" fn(c_int)) -> Result<(), Failure> {
+pub(super) fn on_parent_death(handler: extern "C" fn(c_int)) -> Result<(), Failure> {
     // SAFETY: an all-zero `sigaction` is valid: no flags, nothing blocked.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as libc::sighandler_t;
@@ -83,17 +84,18 @@ pub(super) fn when_orphaned(handler: extern "C" fn(c_int)) -> Result<(), Failure
     // SAFETY: the handlers only make calls that are allowed in a handler (see there), and `action` is
     // initialized.
     if unsafe { libc::sigaction(libc::SIGTERM, &raw const action, std::ptr::null_mut()) } != 0 {
-        return Err(refused("sigaction", Errno::INVAL));
+        return Err(setup_failure("sigaction", Errno::INVAL));
     }
-    set_parent_process_death_signal(Some(Signal::TERM)).map_err(|errno| refused("prctl", errno))
+    set_parent_process_death_signal(Some(Signal::TERM))
+        .map_err(|errno| setup_failure("prctl", errno))
 }
 
 /// Number of attempts to remove a folder in use: a peer has a name in it for a part of each message.
-const TRIES: u32 = 100_000;
+const MAX_ATTEMPTS: u32 = 100_000;
 
 extern "C" fn remove_and_die(_: c_int) {
-    if let Some(lasting) = LASTING.get() {
-        for _ in 0..TRIES {
+    if let Some(lasting) = RUN_DIR.get() {
+        for _ in 0..MAX_ATTEMPTS {
             // SAFETY: signal-safety(7) lists all three calls, and the strings live forever; `OnceLock::get`
             // is one atomic load.
             let gone = unsafe {

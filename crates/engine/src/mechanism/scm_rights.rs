@@ -13,42 +13,42 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use super::socket::flags;
 use crate::channel::{OptionSpec, OptionValues, Setup};
 
 /// Maximum number of additional descriptors passed with a message. All descriptors in flight count against
 /// the sender's limit on open files (1024), and a queue holds ten messages.
-const MOST: usize = 64;
+const MAX_EXTRA_FDS: usize = 64;
 /// Those and the descriptor of the payload.
-const MOST_CARRIED: usize = MOST + 1;
+const MAX_FDS: usize = MAX_EXTRA_FDS + 1;
 
 /// Option of mechanisms whose messages carry descriptors.
 pub(super) const FDS: OptionSpec = OptionSpec {
     name: "fds",
     about: "descriptors passed with each message",
-    values: OptionValues::Number(0..=MOST as u64),
+    values: OptionValues::Number(0..=MAX_EXTRA_FDS as u64),
     default: "3",
 };
 
 /// Opens the additional descriptors for each message: `/dev/null`, opened once per descriptor.
-pub(super) fn companions(setup: &Setup<'_>) -> Result<Vec<OwnedFd>, Failure> {
+pub(super) fn open_extra_fds(setup: &Setup<'_>) -> Result<Vec<OwnedFd>, Failure> {
     let open = || File::open("/dev/null").map(OwnedFd::from);
-    (0..count(setup)).map(|_| open()).collect::<Result<_, _>>().map_err(|error| Failure {
+    (0..extra_fd_count(setup)).map(|_| open()).collect::<Result<_, _>>().map_err(|error| Failure {
         errno: error.raw_os_error(),
         ..Failure::new(FailureKind::SetUp, "opening /dev/null")
     })
 }
 
 /// Returns the number of additional descriptors.
-pub(super) fn count(setup: &Setup<'_>) -> u64 {
+pub(super) fn extra_fd_count(setup: &Setup<'_>) -> u64 {
     setup.number(&FDS).unwrap_or_default()
 }
 
 /// Creates two connected datagram sockets.
 pub(super) fn datagram_pair(setup: &Setup<'_>) -> Result<(OwnedFd, OwnedFd), Failure> {
     socketpair(AddressFamily::UNIX, SocketType::DGRAM, flags(setup), None)
-        .map_err(|errno| refused("socketpair(AF_UNIX)", errno))
+        .map_err(|errno| setup_failure("socketpair(AF_UNIX)", errno))
 }
 
 /// Sends `bytes` as one datagram that carries `descriptors`, with one system call.
@@ -58,7 +58,7 @@ pub(super) fn send_with(
     bytes: &[u8],
     descriptors: &[OwnedFd],
 ) -> Result<usize, Errno> {
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_CARRIED))];
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_FDS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     let borrowed = borrowed(descriptors);
     if !borrowed.is_empty() && !control.push(SendAncillaryMessage::ScmRights(borrowed)) {
@@ -75,7 +75,7 @@ fn borrowed(descriptors: &[OwnedFd]) -> &[BorrowedFd<'_>] {
 }
 
 /// A received datagram.
-pub(super) struct Arrived {
+pub(super) struct ReceivedDatagram {
     /// Length of its data, bytes.
     pub(super) bytes: usize,
     /// Number of descriptors that it carried.
@@ -84,11 +84,11 @@ pub(super) struct Arrived {
     pub(super) last: Option<OwnedFd>,
 }
 
-impl Arrived {
+impl ReceivedDatagram {
     /// Returns the datagram unless descriptors are missing: the kernel silently drops those for which the
     /// receiver's table has no room.
     #[inline]
-    pub(super) fn whole(self, descriptors: usize) -> Result<Self, Errno> {
+    pub(super) fn require_descriptors(self, descriptors: usize) -> Result<Self, Errno> {
         let end_of_file = self.bytes == 0 && self.descriptors == 0;
         let complete = self.descriptors == descriptors as u64;
         if complete || end_of_file { Ok(self) } else { Err(Errno::MFILE) }
@@ -105,8 +105,8 @@ pub(super) fn close(descriptor: OwnedFd) {
 /// Receives one datagram into `bytes`: one system call, plus one to close each descriptor that it carried
 /// except the last.
 #[inline]
-pub(super) fn recv_with(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Arrived, Errno> {
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MOST_CARRIED))];
+pub(super) fn recv_with(socket: &OwnedFd, bytes: &mut [u8]) -> Result<ReceivedDatagram, Errno> {
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_FDS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let wanted = &mut [IoSliceMut::new(bytes)];
     let got = recvmsg(socket, wanted, &mut control, RecvFlags::CMSG_CLOEXEC)?;
@@ -121,5 +121,5 @@ pub(super) fn recv_with(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Arrived, E
             }
         }
     }
-    Ok(Arrived { bytes: got.bytes, descriptors, last })
+    Ok(ReceivedDatagram { bytes: got.bytes, descriptors, last })
 }

@@ -4,27 +4,27 @@ use std::io;
 use std::time::Duration;
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::workload::Kind;
-use ipcperf_model::{Failure, Mode, Report, RunSpec, Unavailable};
-use ipcperf_ring::{Consumer, Error, Options, Producer, Waiting, ring};
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_model::{Failure, Mode, RunSpec, Unavailable, WorkerReport};
+use ipcperf_ring::{Consumer, Error, Options, Producer, WaitStrategy, ring};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use crate::channel::{
-    Blocking, Channel, Documentation, Endpoint, Granted, Mechanism, Nearness, Opened, OptionSpec,
-    OptionValues, Setup,
+    Blocking, Channel, Documentation, Endpoint, Granted, Mechanism, Opened, OptionSpec,
+    OptionValues, PeerPlacement, Setup,
 };
 use crate::limits::cacheline::{CLOSE_BELOW_NS, round_trip_between_ns};
-use crate::payload::Way;
+use crate::payload::MessageDirection;
 use crate::worker;
 
 /// Option that selects copying or in-place access.
 const API: OptionSpec = OptionSpec {
     name: "api",
-    about: "copy messages in and out, or write and read them where they lie",
+    about: "copy messages in and out, or write and read them in place",
     values: OptionValues::OneOf(&["copy", "loan"]),
     default: "copy",
 };
@@ -32,7 +32,8 @@ const API: OptionSpec = OptionSpec {
 /// Option that selects how a peer waits.
 const WAIT: OptionSpec = OptionSpec {
     name: "wait",
-    about: "look for 20 us (up to 1 ms where sleeps are short) then sleep, sleep at once, or give way",
+    about: "spin for 20 µs (up to 1 ms if sleeps are short) and then sleep, sleep at once, or \
+        yield",
     values: OptionValues::OneOf(&["spin-futex", "futex", "yield"]),
     default: "spin-futex",
 };
@@ -40,7 +41,8 @@ const WAIT: OptionSpec = OptionSpec {
 /// Option that sets how many bytes a stream publishes at once.
 const BATCH: OptionSpec = OptionSpec {
     name: "batch",
-    about: "bytes of messages that a stream shows its receiver all at once; 0: each as it is sent",
+    about: "bytes of messages that a stream makes visible to its receiver at once; 0: each message \
+        as it is sent",
     values: OptionValues::Number(0..=1 << 20),
     default: "0",
 };
@@ -49,35 +51,39 @@ const BATCH: OptionSpec = OptionSpec {
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "shm-ring",
     about: "ring of messages in shared memory, one in each direction; copied, or written and read in place",
-    boundaries: Boundaries::Kept,
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Memory,
-    waits: PeerWait::Chosen { option: WAIT.name, spins: &["spin-futex", "yield"] },
-    payload: PayloadFate::Chosen { option: API.name, handed_over: "loan" },
-    peer_death: PeerDeath::Told,
-    unrelated: Unrelated::No("its memory is inherited or passed on"),
-    helper: Helper::Nobody,
+    path: PayloadPath::Memory,
+    waits: PeerWait::ByOption { option: WAIT.name, spins: &["spin-futex", "yield"] },
+    payload: PayloadTransfer::ByOption { option: API.name, handed_over: "loan" },
+    peer_death: PeerDeath::EofOrError,
+    unrelated: Unrelated::No("its memory must be inherited or passed"),
+    helper: Helper::None,
     options: &[API, WAIT, BATCH],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A memfd, mapped twice back to back so that no record wraps. The length of \
-            a record stands before its payload and is stored last, so that one cache line carries \
-            both; no system call is made unless a side has to sleep. On CPUs of their own the \
-            parties pass long messages in chunks (24 KiB of a 256 KiB ring for round trips, 64 KiB \
-            of 1 MiB for streams), so that both copy at once; on one CPU messages go whole. With api=loan \
-            they are composed and read where they lie: up to 16 KiB in the ring, longer ones in a pool of \
-            four places, of which the one freed last is lent next; an echo is copied from one ring to the \
-            other. CPUs that share no cache, which is measured (a cache line takes 120 ns and more there and \
-            back), stream copies through 8 MiB, and loans of up to 4 MiB through 16 MiB; loans of up to 1 MiB make round \
-            trips in 4 MiB: what has left its writer's cache comes faster than what is fetched from it. With batch, a stream's receiver is shown messages by so many bytes at a time.",
+        how_it_works: "A memfd, mapped twice back to back so that no record wraps. The length of a \
+            record precedes its payload and is stored last, so that one cache line carries both; \
+            there is no system call unless a peer has to sleep. With separate CPUs, long messages \
+            are passed in chunks (24 KiB of a 256 KiB ring in round trips, 64 KiB of 1 MiB in \
+            streams), so that both peers copy at the same time; on one CPU messages are passed \
+            whole. With api=loan, messages are composed and read in place: up to 16 KiB in the \
+            ring, longer ones in a pool of four slots, of which the one freed last is loaned next; \
+            an echo is copied from one ring to the other. CPUs that share no cache are detected by \
+            measurement (a cache-line round trip of at least 120 ns). On these, copying streams \
+            use 8 MiB, loaning streams of messages up to 4 MiB use 16 MiB, and loaning round trips \
+            of messages up to 1 MiB use 4 MiB: data that has left the writer's cache arrives \
+            faster than data that is fetched from it. With batch, the messages of a stream become \
+            visible to the receiver that many bytes at a time.",
         message_boundaries: "Kept.",
         minimum_kernel: "Linux 3.17 (memfd_create); 5.14 populates the mapping faster.",
-        defaults_that_matter: "Looking needs a CPU to look with: on one CPU spin-futex sleeps at once. \
-            A killed party is noticed by whoever has waited for 32 ms. The kernel holds nothing, so --kernel-buffer does not apply.",
+        defaults_that_matter: "Spinning needs a CPU: on one CPU spin-futex sleeps at once. A peer \
+            that has waited for 32 ms notices if the other one was killed. The kernel buffers \
+            nothing, so --kernel-buffer does not apply.",
         references: &["man:memfd_create(2)", "man:futex(2)", "man:mmap(2)"],
     },
     availability: available,
-    holds: |_| 2 * SLOTS as u64,
+    in_flight_messages: |_| 2 * SLOTS as u64,
     execute,
     ..Mechanism::BASE
 };
@@ -86,7 +92,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 pub(super) fn available() -> Result<(), Unavailable> {
     memfd_create("ipcperf-probe", MemfdFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
         reason: format!("memfd_create: {errno}"),
-        remedy: "needs Linux 3.17 and a seccomp filter that lets memfd_create through".to_owned(),
+        remedy: "needs Linux 3.17 and a seccomp filter that allows memfd_create".to_owned(),
     })
 }
 
@@ -95,53 +101,59 @@ const SLOTS: u32 = 4;
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 /// Duration of the measurement of the distance between the two CPUs.
-const PROBE: Duration = Duration::from_millis(1);
+const PROBE_DURATION: Duration = Duration::from_millis(1);
 
 /// Amount of memory that a ring cycles through, and the size of its chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Size {
+struct RingSize {
     capacity_bytes: usize,
     chunk_bytes: usize,
     /// Maximum length of a loan that lies in the ring. Longer loans lie in the pool, which lends the slot
     /// freed last again; a ring cycles through all of its memory.
-    longest_in_ring_bytes: usize,
+    max_in_ring_bytes: usize,
 }
 
 /// Small enough to stay in a cache together with the buffers of a round trip.
-const ROUND_TRIP: Size =
-    Size { capacity_bytes: 256 * KIB, chunk_bytes: 24 * KIB, longest_in_ring_bytes: 16 * KIB };
-const STREAM: Size =
-    Size { capacity_bytes: MIB, chunk_bytes: 64 * KIB, longest_in_ring_bytes: 16 * KIB };
+const ROUND_TRIP: RingSize =
+    RingSize { capacity_bytes: 256 * KIB, chunk_bytes: 24 * KIB, max_in_ring_bytes: 16 * KIB };
+const STREAM: RingSize =
+    RingSize { capacity_bytes: MIB, chunk_bytes: 64 * KIB, max_in_ring_bytes: 16 * KIB };
 /// Sizes for distant CPUs, larger than a CPU's private cache: written data is read faster from the last-level
 /// cache than from the writer's private cache, and memory that was just read should not be written next.
-const FAR_LOANED_TRIP: Size =
-    Size { capacity_bytes: 4 * MIB, longest_in_ring_bytes: MIB, ..ROUND_TRIP };
-const FAR_STREAM: Size = Size { capacity_bytes: 8 * MIB, ..STREAM };
-const FAR_LOANED_STREAM: Size =
-    Size { capacity_bytes: 16 * MIB, chunk_bytes: 64 * KIB, longest_in_ring_bytes: 4 * MIB };
+const FAR_LOANED_ROUND_TRIP: RingSize =
+    RingSize { capacity_bytes: 4 * MIB, max_in_ring_bytes: MIB, ..ROUND_TRIP };
+const FAR_STREAM: RingSize = RingSize { capacity_bytes: 8 * MIB, ..STREAM };
+const FAR_LOANED_STREAM: RingSize =
+    RingSize { capacity_bytes: 16 * MIB, chunk_bytes: 64 * KIB, max_in_ring_bytes: 4 * MIB };
 
-impl Size {
-    fn of(setup: &Setup<'_>) -> Self {
-        match (setup.workload, Api::of(setup)) {
-            (Kind::RoundTrip | Kind::RequestReply, Api::Loan) if are_far(setup) => FAR_LOANED_TRIP,
-            (Kind::RoundTrip | Kind::RequestReply, _) => ROUND_TRIP,
-            (Kind::Stream, Api::Copy) if are_far(setup) => FAR_STREAM,
-            (Kind::Stream, Api::Loan) if are_far(setup) => FAR_LOANED_STREAM,
-            (Kind::Stream, _) => STREAM,
+impl RingSize {
+    fn from_setup(setup: &Setup<'_>) -> Self {
+        match (setup.workload, Api::from_setup(setup)) {
+            (WorkloadKind::RoundTrip | WorkloadKind::RequestReply, Api::Loan)
+                if are_cpus_far(setup) =>
+            {
+                FAR_LOANED_ROUND_TRIP
+            }
+            (WorkloadKind::RoundTrip | WorkloadKind::RequestReply, _) => ROUND_TRIP,
+            (WorkloadKind::Stream, Api::Copy) if are_cpus_far(setup) => FAR_STREAM,
+            (WorkloadKind::Stream, Api::Loan) if are_cpus_far(setup) => FAR_LOANED_STREAM,
+            (WorkloadKind::Stream, _) => STREAM,
         }
     }
 }
 
 /// Returns whether the peers' CPUs share no cache but the last level. Decides by the measured cache-line
 /// round trip, since a virtual machine may misreport its CPUs. CPUs too busy to be measured count as close.
-fn are_far(setup: &Setup<'_>) -> bool {
-    let (Nearness::Apart, Some(cpus)) = (setup.nearness, setup.cpus) else { return false };
-    round_trip_between_ns(cpus, PROBE).is_ok_and(|trip_ns| trip_ns >= CLOSE_BELOW_NS)
+fn are_cpus_far(setup: &Setup<'_>) -> bool {
+    let (PeerPlacement::SeparateCpus, Some(cpus)) = (setup.placement, setup.cpus) else {
+        return false;
+    };
+    round_trip_between_ns(cpus, PROBE_DURATION).is_ok_and(|trip_ns| trip_ns >= CLOSE_BELOW_NS)
 }
 
-fn options(setup: &Setup<'_>, size: Size, there: Way) -> Options {
+fn options(setup: &Setup<'_>, size: RingSize, there: MessageDirection) -> Options {
     let message = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4);
-    let Size { capacity_bytes, chunk_bytes, longest_in_ring_bytes } = size;
+    let RingSize { capacity_bytes, chunk_bytes, max_in_ring_bytes: longest_in_ring_bytes } = size;
     let whole = Options {
         capacity_bytes,
         chunk_bytes,
@@ -150,15 +162,17 @@ fn options(setup: &Setup<'_>, size: Size, there: Way) -> Options {
         waiting: waiting(setup),
         ..Options::default()
     };
-    match (there, Api::of(setup)) {
+    match (there, Api::from_setup(setup)) {
         // A stream sends nothing back, so one page is enough in that direction.
-        (Way::Back, _) if setup.workload == Kind::Stream => Options { capacity_bytes: 1, ..whole },
+        (MessageDirection::Reverse, _) if setup.workload == WorkloadKind::Stream => {
+            Options { capacity_bytes: 1, ..whole }
+        }
         (_, Api::Loan) if message > longest_in_ring_bytes => {
             Options { slots: SLOTS, slot_bytes: message, ..whole }
         }
         (_, Api::Loan) => whole,
         (_, Api::Copy)
-            if setup.nearness != Nearness::OneCpu && setup.blocking == Blocking::Wait =>
+            if setup.placement != PeerPlacement::OneCpu && setup.blocking == Blocking::Wait =>
         {
             whole
         }
@@ -175,19 +189,21 @@ fn options(setup: &Setup<'_>, size: Size, there: Way) -> Options {
 /// receiver would wait forever for messages held back.
 fn batch_bytes(setup: &Setup<'_>) -> usize {
     match (setup.workload, setup.blocking, setup.number(&BATCH)) {
-        (Kind::Stream, Blocking::Wait, Some(bytes)) => usize::try_from(bytes).unwrap_or(usize::MAX),
+        (WorkloadKind::Stream, Blocking::Wait, Some(bytes)) => {
+            usize::try_from(bytes).unwrap_or(usize::MAX)
+        }
         _ => 0,
     }
 }
 
-fn waiting(setup: &Setup<'_>) -> Waiting {
+fn waiting(setup: &Setup<'_>) -> WaitStrategy {
     if setup.blocking == Blocking::Try {
-        return Waiting::Never;
+        return WaitStrategy::NonBlocking;
     }
     match setup.option(&WAIT) {
-        "yield" => Waiting::Yield,
-        "spin-futex" if setup.nearness != Nearness::OneCpu => Waiting::SpinThenFutex,
-        _ => Waiting::Futex,
+        "yield" => WaitStrategy::Yield,
+        "spin-futex" if setup.placement != PeerPlacement::OneCpu => WaitStrategy::SpinThenFutex,
+        _ => WaitStrategy::Futex,
     }
 }
 
@@ -199,18 +215,18 @@ enum Api {
 }
 
 impl Api {
-    fn of(setup: &Setup<'_>) -> Self {
+    fn from_setup(setup: &Setup<'_>) -> Self {
         if setup.option(&API) == "loan" { Self::Loan } else { Self::Copy }
     }
 }
 
 /// Channel that copies on both sides.
-struct Copying;
+struct CopyRing;
 
 /// Channel that writes and reads in place.
-struct Loaning;
+struct LoanRing;
 
-impl Channel for Copying {
+impl Channel for CopyRing {
     type End = RingEnd<false>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
@@ -218,7 +234,7 @@ impl Channel for Copying {
     }
 }
 
-impl Channel for Loaning {
+impl Channel for LoanRing {
     type End = RingEnd<true>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
@@ -226,17 +242,18 @@ impl Channel for Loaning {
     }
 }
 
-fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
-    match Api::of(&Setup::new(spec)) {
-        Api::Copy => worker::execute::<Copying>(spec, mechanism),
-        Api::Loan => worker::execute::<Loaning>(spec, mechanism),
+fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
+    match Api::from_setup(&Setup::new(spec)) {
+        Api::Copy => worker::execute::<CopyRing>(spec, mechanism),
+        Api::Loan => worker::execute::<LoanRing>(spec, mechanism),
     }
 }
 
 fn open<const IN_PLACE: bool>(setup: &Setup<'_>) -> Result<Opened<RingEnd<IN_PLACE>>, Failure> {
-    let size = Size::of(setup);
-    let made = |way| ring(&options(setup, size, way)).map_err(|error| no_memory(&error));
-    let ((there, arrives_there), (back, arrives_back)) = (made(Way::There)?, made(Way::Back)?);
+    let size = RingSize::from_setup(setup);
+    let create = |way| ring(&options(setup, size, way)).map_err(|error| memory_failure(&error));
+    let ((there, arrives_there), (back, arrives_back)) =
+        (create(MessageDirection::Forward)?, create(MessageDirection::Reverse)?);
     Ok(Opened {
         sender: RingEnd { outgoing: there, incoming: arrives_back },
         receiver: RingEnd { outgoing: back, incoming: arrives_there },
@@ -244,8 +261,9 @@ fn open<const IN_PLACE: bool>(setup: &Setup<'_>) -> Result<Opened<RingEnd<IN_PLA
     })
 }
 
-fn no_memory(error: &io::Error) -> Failure {
-    refused("mapping the ring", errno(error)).with_remedy("free memory, or use smaller messages")
+fn memory_failure(error: &io::Error) -> Failure {
+    setup_failure("mapping the ring", errno(error))
+        .with_remedy("free memory, or use smaller messages")
 }
 
 fn errno(error: &io::Error) -> Errno {
@@ -253,20 +271,20 @@ fn errno(error: &io::Error) -> Errno {
 }
 
 /// Maps an error of the ring to the error number that the loops expect.
-fn told(error: Error) -> Errno {
+fn ring_errno(error: Error) -> Errno {
     match error {
         Error::WouldBlock => Errno::AGAIN,
         Error::PeerGone => Errno::PIPE,
         Error::TooLarge => Errno::MSGSIZE,
-        Error::InPieces | Error::Corrupt => Errno::BADMSG,
+        Error::Fragmented | Error::Corrupt => Errno::BADMSG,
     }
 }
 
 /// Converts the result of a receive: a peer that is gone ends the stream of messages.
-fn arrived(received: Result<usize, Error>) -> Result<usize, Errno> {
+fn received_bytes(received: Result<usize, Error>) -> Result<usize, Errno> {
     match received {
         Err(Error::PeerGone) => Ok(0),
-        other => other.map_err(told),
+        other => other.map_err(ring_errno),
     }
 }
 
@@ -288,18 +306,18 @@ impl<const IN_PLACE: bool> Endpoint for RingEnd<IN_PLACE> {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        self.outgoing.send(bytes).map_err(told)?;
+        self.outgoing.send(bytes).map_err(ring_errno)?;
         Ok(bytes.len())
     }
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        arrived(self.incoming.recv(bytes))
+        received_bytes(self.incoming.recv(bytes))
     }
 
     #[inline]
     fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
-        self.outgoing.reserve(bytes).map_err(told)
+        self.outgoing.reserve(bytes).map_err(ring_errno)
     }
 
     #[inline]
@@ -315,7 +333,7 @@ impl<const IN_PLACE: bool> Endpoint for RingEnd<IN_PLACE> {
 
     #[inline]
     fn take(&mut self) -> Result<usize, Errno> {
-        arrived(self.incoming.take())
+        received_bytes(self.incoming.take())
     }
 
     #[inline]
@@ -332,7 +350,7 @@ impl<const IN_PLACE: bool> Endpoint for RingEnd<IN_PLACE> {
     /// Copies the message: each direction has its own ring.
     fn send_taken(&mut self) -> Result<(), Errno> {
         let taken = self.incoming.taken();
-        self.outgoing.reserve(taken.len()).map_err(told)?;
+        self.outgoing.reserve(taken.len()).map_err(ring_errno)?;
         self.outgoing.reserved().copy_from_slice(taken);
         self.outgoing.commit();
         self.release()
@@ -347,8 +365,8 @@ impl<const IN_PLACE: bool> Endpoint for RingEnd<IN_PLACE> {
         Some(self.outgoing.take_calls() + self.incoming.take_calls())
     }
 
-    fn disown(self) {
-        self.outgoing.disown();
-        self.incoming.disown();
+    fn close_after_fork(self) {
+        self.outgoing.close_after_fork();
+        self.incoming.close_after_fork();
     }
 }

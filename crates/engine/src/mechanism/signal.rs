@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::{Failure, Mode, Report, Unavailable};
+use ipcperf_model::{Failure, Mode, Unavailable, WorkerReport};
 use rustix::event::Timespec;
 use rustix::io::Errno;
 use rustix::process::{Resource, getpid, getrlimit};
 use rustix::thread::futex;
 
-use super::refusal::refused;
-use super::slot::Shared;
-use super::sysv::outcome;
+use super::setup_failure::setup_failure;
+use super::slot::SlotMemory;
+use super::sysv::errno_result;
 use crate::channel::{
     Blocking, Channel, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
 };
@@ -27,28 +27,31 @@ use crate::worker;
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "signal",
     about: "queued real-time signal that carries a value of one word",
-    boundaries: Boundaries::Kept,
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::SenderTold,
-    unrelated: Unrelated::No("only one's own processes may be sent signals, or with CAP_KILL"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::ErrorOnSend,
+    unrelated: Unrelated::No(
+        "signals may be sent only to processes of the same user, or with \
+        CAP_KILL",
+    ),
+    helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "rt_sigqueueinfo puts a real-time signal with a value (as sigqueue does, \
-            less its two calls that ask who one is) into the queue of the other process; \
-            sigtimedwait takes it out. Each direction has a signal of its own, which nobody \
-            handles: all threads block it. Nothing slows a sender down but the limit on queued \
-            signals, so the parties count in shared memory: at most 128 wait, then the sender \
-            sleeps on a futex until half of them are taken.",
+        how_it_works: "rt_sigqueueinfo queues a real-time signal with a value for the other \
+            process (as sigqueue does, without its two calls that ask for the caller's IDs); \
+            sigtimedwait receives it. Each direction has its own signal, which has no handler: all \
+            threads block it. Only the limit on queued signals would slow a sender down, so the \
+            peers count in shared memory: at most 128 are queued, then the sender sleeps on a \
+            futex until half of them have been taken.",
         message_boundaries: "Kept: one signal, one message of at most a word; its length travels \
             in si_errno.",
         minimum_kernel: "Linux 2.2.",
-        defaults_that_matter: "RLIMIT_SIGPENDING bounds what is queued for all processes of a \
-            user; where others have used it up, the sender looks again every millisecond, and gives \
-            up after a second in which it could queue nothing.",
+        defaults_that_matter: "RLIMIT_SIGPENDING limits the signals queued for all processes of a \
+            user. If others have used it up, the sender tries again every millisecond, and gives \
+            up after 1 s in which it could queue nothing.",
         references: &[
             "man:sigqueue(3)",
             "man:rt_sigqueueinfo(2)",
@@ -57,38 +60,40 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         ],
     },
     availability: available,
-    limit: |_| Some(Limit { bytes: WORD as u64, because: "a signal's value is a word".to_owned() }),
-    execute: |spec, mechanism| explained(worker::execute::<Signal>(spec, mechanism)),
+    limit: |_| {
+        Some(Limit { bytes: WORD_BYTES as u64, reason: "a signal carries one word".to_owned() })
+    },
+    execute: |spec, mechanism| explain_limit(worker::execute::<Signal>(spec, mechanism)),
     ..Mechanism::BASE
 };
 
 /// Size of a signal's value, bytes.
-const WORD: usize = size_of::<usize>();
+const WORD_BYTES: usize = size_of::<usize>();
 /// Maximum number of queued signals: far below the usual `RLIMIT_SIGPENDING`.
-const MOST: u32 = 128;
+const MAX_QUEUED: u32 = 128;
 /// Time to sleep if other processes have used up the limit on queued signals.
-const AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+const RETRY_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
 /// Time that a sender waits if it has no signals queued and cannot queue any.
-const PATIENCE: Duration = Duration::from_secs(1);
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Remedy for a limit that leaves no room.
-const RAISE: &str = "raise the limit on queued signals (ulimit -i 1024), or end the processes of this user that \
+const RAISE_LIMIT_REMEDY: &str = "raise the limit on queued signals (ulimit -i 1024), or end the processes of this user that \
     have signals queued (grep SigQ /proc/PID/status)";
 
 /// Adds the limit's name to a failure to queue any signal.
-fn explained(report: Report) -> Report {
+fn explain_limit(report: WorkerReport) -> WorkerReport {
     match report {
-        Report::Failed(failure) if failure.errno == Some(Errno::NOBUFS.raw_os_error()) => {
-            let limit = allowed().map_or("unlimited".to_owned(), |most| most.to_string());
+        WorkerReport::Failed(failure) if failure.errno == Some(Errno::NOBUFS.raw_os_error()) => {
+            let limit = pending_limit().map_or("unlimited".to_owned(), |most| most.to_string());
             let place = format!("{}: RLIMIT_SIGPENDING ({limit}) is used up", failure.place);
-            Report::Failed(Failure { place, ..failure.with_remedy(RAISE) })
+            WorkerReport::Failed(Failure { place, ..failure.with_remedy(RAISE_LIMIT_REMEDY) })
         }
         other => other,
     }
 }
 
 /// Returns the number of signals that may be queued for this user's processes.
-fn allowed() -> Option<u64> {
+fn pending_limit() -> Option<u64> {
     getrlimit(Resource::Sigpending).current
 }
 
@@ -98,7 +103,7 @@ fn available() -> Result<(), Unavailable> {
         Ok(()) => Ok(()),
         Err(errno) => Err(Unavailable {
             reason: format!("rt_sigqueueinfo: {errno}"),
-            remedy: "needs a seccomp filter that lets rt_sigqueueinfo through".to_owned(),
+            remedy: "needs a seccomp filter that allows rt_sigqueueinfo".to_owned(),
         }),
     }
 }
@@ -106,41 +111,41 @@ fn available() -> Result<(), Unavailable> {
 /// Beginning of `siginfo_t`, in the kernel's layout for a queued signal.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Info {
+struct SignalInfo {
     signal: i32,
     errno: i32,
     code: i32,
-    queued: Queued,
+    queued: QueuedFields,
 }
 
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Queued {
-    process: i32,
-    user: u32,
+struct QueuedFields {
+    pid: i32,
+    uid: u32,
     value: usize,
 }
 
 #[repr(C)]
-union Whole {
-    info: Info,
-    whole: libc::siginfo_t,
+union RawSignalInfo {
+    info: SignalInfo,
+    raw: libc::siginfo_t,
 }
 
 /// Queues `signal` for `process` with up to a word of `bytes`, with one system call.
 #[inline]
 fn queue(process: i32, signal: i32, bytes: &[u8]) -> Result<(), Errno> {
-    let mut value = [0; WORD];
+    let mut value = [0; WORD_BYTES];
     value.get_mut(..bytes.len()).ok_or(Errno::MSGSIZE)?.copy_from_slice(bytes);
-    let queued = Queued { process: 0, user: 0, value: usize::from_ne_bytes(value) };
+    let queued = QueuedFields { pid: 0, uid: 0, value: usize::from_ne_bytes(value) };
     let errno = i32::try_from(bytes.len()).map_err(|_| Errno::MSGSIZE)?;
     // SAFETY: all zero is a valid `siginfo_t`.
-    let mut info = Whole { whole: unsafe { std::mem::zeroed() } };
-    info.info = Info { signal, errno, code: libc::SI_QUEUE, queued };
+    let mut info = RawSignalInfo { raw: unsafe { std::mem::zeroed() } };
+    info.info = SignalInfo { signal, errno, code: libc::SI_QUEUE, queued };
     // SAFETY: the pointer is to a whole `siginfo_t`.
     let done =
         unsafe { libc::syscall(libc::SYS_rt_sigqueueinfo, process, signal, &raw const info) };
-    outcome(if done == -1 { -1 } else { 0 }).map(drop)
+    errno_result(if done == -1 { -1 } else { 0 }).map(drop)
 }
 
 struct Signal;
@@ -149,33 +154,35 @@ impl Channel for Signal {
     type End = SignalEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<SignalEnd>, Failure> {
-        if allowed() == Some(0) {
-            let failure = refused("queueing a signal: RLIMIT_SIGPENDING is 0", Errno::AGAIN);
-            return Err(failure.with_remedy(RAISE));
+        if pending_limit() == Some(0) {
+            let failure = setup_failure("queueing a signal: RLIMIT_SIGPENDING is 0", Errno::AGAIN);
+            return Err(failure.with_remedy(RAISE_LIMIT_REMEDY));
         }
         let (there, back) = (libc::SIGRTMIN() + 1, libc::SIGRTMIN() + 2);
         // Threads and processes started from here on inherit the mask.
-        block(&[there, back]).map_err(|e| refused("sigprocmask", e))?;
-        let memory = Shared::memfd(size_of::<[Party; 2]>()).map_err(|e| refused("memfd", e))?;
+        block(&[there, back]).map_err(|e| setup_failure("sigprocmask", e))?;
+        let memory = SlotMemory::new_memfd(size_of::<[SignalPeer; 2]>())
+            .map_err(|e| setup_failure("memfd", e))?;
         let memory = Arc::new(memory);
         let end = |own, out, into| SignalEnd {
             memory: Arc::clone(&memory),
-            own,
-            out,
-            into: only(into),
+            own_index: own,
+            outgoing_signal: out,
+            incoming_set: signal_set(into),
             blocking: setup.blocking,
             sent: 0,
             refused_since: None,
             calls: 0,
-            armed: true,
+            closes_on_drop: true,
         };
-        let granted = Granted { kernel_buffer_bytes: Some(u64::from(MOST) * setup.buffer_bytes) };
+        let granted =
+            Granted { kernel_buffer_bytes: Some(u64::from(MAX_QUEUED) * setup.buffer_bytes) };
         Ok(Opened { sender: end(0, there, back), receiver: end(1, back, there), granted })
     }
 }
 
 /// Returns the set that contains only `signal`.
-fn only(signal: i32) -> libc::sigset_t {
+fn signal_set(signal: i32) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: `sigemptyset` initializes the set, and the signal exists.
     unsafe {
@@ -188,8 +195,9 @@ fn only(signal: i32) -> libc::sigset_t {
 fn block(signals: &[i32]) -> Result<(), Errno> {
     for &signal in signals {
         // SAFETY: the set is initialized, and a null pointer declines the previous mask.
-        let error =
-            unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &only(signal), std::ptr::null_mut()) };
+        let error = unsafe {
+            libc::pthread_sigmask(libc::SIG_BLOCK, &signal_set(signal), std::ptr::null_mut())
+        };
         if error != 0 {
             return Err(Errno::from_raw_os_error(error));
         }
@@ -199,9 +207,9 @@ fn block(signals: &[i32]) -> Result<(), Errno> {
 
 /// State of a peer that the other peer reads. All zero is its initial state.
 #[repr(C, align(128))]
-struct Party {
+struct SignalPeer {
     /// Process ID of the peer.
-    process: AtomicU32,
+    pid: AtomicU32,
     /// Number of signals that the peer has taken, and whether the other sleeps until it takes more.
     taken: AtomicU32,
     sleeps: AtomicU32,
@@ -211,27 +219,27 @@ struct Party {
 
 #[derive(Debug)]
 struct SignalEnd {
-    memory: Arc<Shared>,
+    memory: Arc<SlotMemory>,
     /// Index of this peer.
-    own: usize,
-    out: i32,
-    into: libc::sigset_t,
+    own_index: usize,
+    outgoing_signal: i32,
+    incoming_set: libc::sigset_t,
     blocking: Blocking,
     sent: u32,
     /// Time at which the system first refused to queue a signal while none from this side was queued.
     refused_since: Option<Instant>,
     calls: u64,
-    armed: bool,
+    closes_on_drop: bool,
 }
 
 impl SignalEnd {
-    fn parties(&self) -> &[Party; 2] {
+    fn peers(&self) -> &[SignalPeer; 2] {
         // SAFETY: the memory was made for this type, is page-aligned and zero at first (which is valid), and
         // is only accessed through these atomics; it lives as long as `self`.
         unsafe { self.memory.start().cast().as_ref() }
     }
 
-    /// Sleeps until the other peer has taken signals, because [`MOST`] are queued or because other processes
+    /// Sleeps until the other peer has taken signals, because [`MAX_QUEUED`] are queued or because other processes
     /// have used up the limit. In the second case only `limit` ends the sleep.
     #[cold]
     fn sleep(&mut self, taken: u32, limit: Option<&Timespec>) -> Result<(), Errno> {
@@ -239,7 +247,7 @@ impl SignalEnd {
             return Err(Errno::AGAIN);
         }
         let calls = {
-            let other = &self.parties()[1 - self.own];
+            let other = &self.peers()[1 - self.own_index];
             other.sleeps.store(1, Ordering::Relaxed);
             fence(Ordering::SeqCst);
             if other.gone.load(Ordering::Acquire) != 0 {
@@ -255,7 +263,7 @@ impl SignalEnd {
     }
 
     /// Handles the system's refusal to queue more signals for this user: returns `NOBUFS` once that has
-    /// lasted for [`PATIENCE`] while none of this side's signals were queued. `taken` of them have been
+    /// lasted for [`QUEUE_TIMEOUT`] while none of this side's signals were queued. `taken` of them have been
     /// taken.
     #[cold]
     fn note_refusal(&mut self, taken: u32) -> Result<(), Errno> {
@@ -264,16 +272,16 @@ impl SignalEnd {
             return Ok(());
         }
         let since = *self.refused_since.get_or_insert_with(Instant::now);
-        if since.elapsed() >= PATIENCE { Err(Errno::NOBUFS) } else { Ok(()) }
+        if since.elapsed() >= QUEUE_TIMEOUT { Err(Errno::NOBUFS) } else { Ok(()) }
     }
 
-    /// Counts a signal that was taken, and wakes the other peer after each half of [`MOST`].
+    /// Counts a signal that was taken, and wakes the other peer after each half of [`MAX_QUEUED`].
     #[inline]
     fn count(&mut self) {
-        let own = &self.parties()[self.own];
+        let own = &self.peers()[self.own_index];
         let taken = own.taken.load(Ordering::Relaxed).wrapping_add(1);
         own.taken.store(taken, Ordering::Release);
-        if !taken.is_multiple_of(MOST / 2) {
+        if !taken.is_multiple_of(MAX_QUEUED / 2) {
             return;
         }
         fence(Ordering::SeqCst);
@@ -291,26 +299,26 @@ impl Endpoint for SignalEnd {
     fn prepare(&mut self) -> Result<(), Errno> {
         // Comes before the peers synchronize: after that, each knows the other's process.
         let process = getpid().as_raw_nonzero().get().unsigned_abs();
-        self.parties()[self.own].process.store(process, Ordering::Release);
+        self.peers()[self.own_index].pid.store(process, Ordering::Release);
         Ok(())
     }
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         loop {
-            let other = &self.parties()[1 - self.own];
+            let other = &self.peers()[1 - self.own_index];
             let taken = other.taken.load(Ordering::Acquire);
-            if self.sent.wrapping_sub(taken) >= MOST {
+            if self.sent.wrapping_sub(taken) >= MAX_QUEUED {
                 self.sleep(taken, None)?;
                 continue;
             }
-            let process = other.process.load(Ordering::Relaxed).cast_signed();
+            let process = other.pid.load(Ordering::Relaxed).cast_signed();
             self.calls += 1;
-            match queue(process, self.out, bytes) {
+            match queue(process, self.outgoing_signal, bytes) {
                 Ok(()) => break,
                 Err(Errno::AGAIN) => {
                     self.note_refusal(taken)?;
-                    self.sleep(taken, Some(&AGAIN))?;
+                    self.sleep(taken, Some(&RETRY_INTERVAL))?;
                 }
                 Err(Errno::SRCH) => return Err(Errno::PIPE),
                 Err(errno) => return Err(errno),
@@ -326,11 +334,13 @@ impl Endpoint for SignalEnd {
         let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         let limit = if self.blocking == Blocking::Try { &raw const at_once } else { null() };
         // SAFETY: all zero is a valid `siginfo_t`.
-        let mut info = Whole { whole: unsafe { std::mem::zeroed() } };
+        let mut info = RawSignalInfo { raw: unsafe { std::mem::zeroed() } };
         self.calls += 1;
         // SAFETY: the set and the result are initialized, and the limit is null or a time.
-        outcome(unsafe { libc::sigtimedwait(&self.into, (&raw mut info).cast(), limit) })?;
-        // SAFETY: every bit pattern is a valid `Info`.
+        errno_result(unsafe {
+            libc::sigtimedwait(&self.incoming_set, (&raw mut info).cast(), limit)
+        })?;
+        // SAFETY: every bit pattern is a valid `SignalInfo`.
         let info = unsafe { info.info };
         self.count();
         let length = usize::try_from(info.errno).map_err(|_| Errno::BADMSG)?;
@@ -344,25 +354,25 @@ impl Endpoint for SignalEnd {
         Some(std::mem::take(&mut self.calls))
     }
 
-    fn disown(mut self) {
-        self.armed = false;
+    fn close_after_fork(mut self) {
+        self.closes_on_drop = false;
     }
 }
 
 impl Drop for SignalEnd {
     fn drop(&mut self) {
-        if !self.armed {
+        if !self.closes_on_drop {
             return;
         }
-        let [own, other] = [self.own, 1 - self.own].map(|party| &self.parties()[party]);
+        let [own, other] = [self.own_index, 1 - self.own_index].map(|index| &self.peers()[index]);
         own.gone.store(1, Ordering::Release);
-        own.taken.fetch_add(MOST, Ordering::AcqRel);
+        own.taken.fetch_add(MAX_QUEUED, Ordering::AcqRel);
         // Waking a futex in mapped memory cannot fail.
         let _ = futex::wake(&own.taken, futex::Flags::empty(), 1);
-        let process = other.process.load(Ordering::Acquire).cast_signed();
+        let process = other.pid.load(Ordering::Acquire).cast_signed();
         if process != 0 {
             // An empty message marks the end. A process that is gone needs none.
-            let _ = queue(process, self.out, &[]);
+            let _ = queue(process, self.outgoing_signal, &[]);
         }
     }
 }

@@ -21,43 +21,43 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 pub(super) use lane::Lane;
-use lane::{Header, Line, header_bytes};
-pub(super) use shared::{Shared, memory_available};
+use lane::{CachePadded, SlotHeader, header_bytes};
+pub(super) use shared::{SlotMemory, memory_available};
 
 use ipcperf_model::Failure;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use crate::channel::{Blocking, Endpoint, Granted, Opened, Setup};
 
 /// A doorbell that counts: ringing adds one, taking waits for one and removes it.
-pub(super) trait Bell: Clone + Send + 'static {
+pub(super) trait Doorbell: Clone + Send + 'static {
     /// Adds a ring; adds the system calls made to `calls`.
     fn ring(&self, calls: &mut u64) -> Result<(), Errno>;
 
     /// Takes a ring. If there is none, waits for it, or returns `EAGAIN` if calls do not block. Returns
     /// `EPIPE` if the bell has been removed.
-    fn take(&self, calls: &mut u64) -> Result<(), Errno>;
+    fn wait(&self, calls: &mut u64) -> Result<(), Errno>;
 
     /// Removes objects that would outlive the processes; most bells have none.
-    fn retire(&self) {}
+    fn remove(&self) {}
 }
 
 /// Location of a bell: its number among the four, and its own memory in the slot's header.
 #[derive(Clone, Debug)]
-pub(super) struct Spot {
+pub(super) struct DoorbellLocation {
     pub(super) number: u16,
     pub(super) blocking: Blocking,
-    memory: Arc<Shared>,
+    memory: Arc<SlotMemory>,
     offset: usize,
 }
 
 /// Shared memory for a bell: two cache lines, initially zero.
-pub(super) type BellMemory = UnsafeCell<[u64; 16]>;
+pub(super) type DoorbellMemory = UnsafeCell<[u64; 16]>;
 
-impl Spot {
+impl DoorbellLocation {
     /// Returns the bell's own memory, which lives as long as the spot.
-    pub(super) fn address(&self) -> NonNull<BellMemory> {
+    pub(super) fn address(&self) -> NonNull<DoorbellMemory> {
         // SAFETY: `offset` is that of a bell in a header, which lies inside the mapping.
         unsafe { self.memory.start.add(self.offset) }.cast()
     }
@@ -65,116 +65,116 @@ impl Spot {
 
 /// One endpoint: a lane out and a lane in.
 #[derive(Debug)]
-pub(super) struct SlotEnd<B: Bell> {
-    pub(super) out: Lane<B>,
-    pub(super) into: Lane<B>,
-    armed: bool,
+pub(super) struct SlotEnd<B: Doorbell> {
+    pub(super) outgoing: Lane<B>,
+    pub(super) incoming: Lane<B>,
+    closes_on_drop: bool,
 }
 
-impl<B: Bell> Endpoint for SlotEnd<B> {
+impl<B: Doorbell> Endpoint for SlotEnd<B> {
     const KEEPS_BOUNDARIES: bool = true;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        self.out.memory.populate()
+        self.outgoing.memory.populate()
     }
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        self.out.put(bytes)?;
+        self.outgoing.put(bytes)?;
         Ok(bytes.len())
     }
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        self.into.get(|message| {
+        self.incoming.get(|message| {
             bytes.get_mut(..message.len()).ok_or(Errno::MSGSIZE)?.copy_from_slice(message);
             Ok(message.len())
         })
     }
 
     fn take_calls(&mut self) -> Option<u64> {
-        Some(std::mem::take(&mut self.out.calls) + std::mem::take(&mut self.into.calls))
+        Some(std::mem::take(&mut self.outgoing.calls) + std::mem::take(&mut self.incoming.calls))
     }
 
-    fn disown(mut self) {
-        self.armed = false;
+    fn close_after_fork(mut self) {
+        self.closes_on_drop = false;
     }
 }
 
-impl<B: Bell> Drop for SlotEnd<B> {
+impl<B: Doorbell> Drop for SlotEnd<B> {
     fn drop(&mut self) {
-        if self.armed {
-            self.out.close();
-            self.into.close();
-            self.out.full.retire();
+        if self.closes_on_drop {
+            self.outgoing.close();
+            self.incoming.close();
+            self.outgoing.full.remove();
         }
     }
 }
 
-fn slot_bytes(most_bytes: usize) -> usize {
-    header_bytes() + most_bytes.next_multiple_of(rustix::param::page_size())
+fn slot_bytes(max_bytes: usize) -> usize {
+    header_bytes() + max_bytes.next_multiple_of(rustix::param::page_size())
 }
 
 /// Returns the maximum message lengths there and back. A stream sends nothing back.
-fn most_bytes(setup: &Setup<'_>) -> [usize; 2] {
+fn max_message_bytes(setup: &Setup<'_>) -> [usize; 2] {
     let there = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 8).min(usize::MAX / 8);
-    if setup.workload == Kind::Stream { [there, 1] } else { [there, there] }
+    if setup.workload == WorkloadKind::Stream { [there, 1] } else { [there, there] }
 }
 
 /// Returns the size of the shared memory of both slots, bytes.
 pub(super) fn memory_bytes(setup: &Setup<'_>) -> usize {
-    most_bytes(setup).into_iter().map(slot_bytes).sum()
+    max_message_bytes(setup).into_iter().map(slot_bytes).sum()
 }
 
 /// Creates shared memory for both slots, in a memfd.
-pub(super) fn memory(setup: &Setup<'_>) -> Result<Shared, Failure> {
-    Shared::memfd(memory_bytes(setup)).map_err(no_memory)
+pub(super) fn slot_memory(setup: &Setup<'_>) -> Result<SlotMemory, Failure> {
+    SlotMemory::new_memfd(memory_bytes(setup)).map_err(memory_failure)
 }
 
 /// Returns the failure of a system without memory for the slots.
-pub(super) fn no_memory(errno: Errno) -> Failure {
-    refused("mapping the slots", errno).with_remedy("free memory, or use smaller messages")
+pub(super) fn memory_failure(errno: Errno) -> Failure {
+    setup_failure("mapping the slots", errno).with_remedy("free memory, or use smaller messages")
 }
 
 /// Creates both endpoints over `memory`, which has [`memory_bytes`] bytes, with bells from `make`.
-pub(super) fn ends<B: Bell>(
+pub(super) fn open_ends<B: Doorbell>(
     setup: &Setup<'_>,
-    memory: Shared,
-    mut make: impl FnMut(Spot) -> Result<B, Failure>,
+    memory: SlotMemory,
+    mut make: impl FnMut(DoorbellLocation) -> Result<B, Failure>,
 ) -> Result<Opened<SlotEnd<B>>, Failure> {
     let memory = Arc::new(memory);
-    let [there_bytes, back_bytes] = most_bytes(setup);
+    let [there_bytes, back_bytes] = max_message_bytes(setup);
     let there = lanes(setup, &memory, [0, there_bytes], &mut make)?;
     let back = lanes(setup, &memory, [slot_bytes(there_bytes), back_bytes], &mut make)?;
     let ([out_there, into_there], [out_back, into_back]) = (there, back);
     Ok(Opened {
-        sender: SlotEnd { out: out_there, into: into_back, armed: true },
-        receiver: SlotEnd { out: out_back, into: into_there, armed: true },
+        sender: SlotEnd { outgoing: out_there, incoming: into_back, closes_on_drop: true },
+        receiver: SlotEnd { outgoing: out_back, incoming: into_there, closes_on_drop: true },
         granted: Granted::default(),
     })
 }
 
 /// Creates both sides of the slot at `offset`, for messages of up to `most_bytes` bytes.
-fn lanes<B: Bell>(
+fn lanes<B: Doorbell>(
     setup: &Setup<'_>,
-    memory: &Arc<Shared>,
-    [offset, most_bytes]: [usize; 2],
-    make: &mut impl FnMut(Spot) -> Result<B, Failure>,
+    memory: &Arc<SlotMemory>,
+    [offset, max_bytes]: [usize; 2],
+    make: &mut impl FnMut(DoorbellLocation) -> Result<B, Failure>,
 ) -> Result<[Lane<B>; 2], Failure> {
     let mut bell = |index: u16| {
-        let bells = offset + std::mem::offset_of!(Header, bells);
-        make(Spot {
+        let bells = offset + std::mem::offset_of!(SlotHeader, doorbells);
+        make(DoorbellLocation {
             number: index + if offset == 0 { 0 } else { 2 },
             blocking: setup.blocking,
             memory: Arc::clone(memory),
-            offset: bells + usize::from(index) * size_of::<Line<BellMemory>>(),
+            offset: bells + usize::from(index) * size_of::<CachePadded<DoorbellMemory>>(),
         })
     };
     let (full, room) = (bell(0)?, bell(1)?);
     let side = || Lane {
         memory: Arc::clone(memory),
         offset,
-        most_bytes,
+        max_bytes,
         blocking: setup.blocking,
         full: full.clone(),
         room: room.clone(),
@@ -189,14 +189,15 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::super::futex::FutexBell;
+    use super::super::futex::FutexDoorbell;
     use super::*;
 
-    fn opened(blocking: Blocking, buffer_bytes: u64) -> Opened<SlotEnd<FutexBell>> {
+    fn opened(blocking: Blocking, buffer_bytes: u64) -> Opened<SlotEnd<FutexDoorbell>> {
         let options = BTreeMap::new();
-        let workload = Kind::RoundTrip;
-        let setup = Setup { buffer_bytes, blocking, workload, ..Setup::plain(&options) };
-        ends(&setup, memory(&setup).unwrap(), |spot| Ok(FutexBell { spot })).unwrap()
+        let workload = WorkloadKind::RoundTrip;
+        let setup = Setup { buffer_bytes, blocking, workload, ..Setup::with_options(&options) };
+        open_ends(&setup, slot_memory(&setup).unwrap(), |spot| Ok(FutexDoorbell { location: spot }))
+            .unwrap()
     }
 
     #[test]

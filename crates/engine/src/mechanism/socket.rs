@@ -10,7 +10,7 @@ use rustix::net::sockopt::{
 };
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use crate::channel::{Blocking, Descriptors, Endpoint, Granted, Limit, Opened, Setup};
 
 /// One end of a connected socket; `KEEPS_BOUNDARIES` for datagrams and sequenced packets.
@@ -51,13 +51,13 @@ pub(super) fn unix_pair<const KEEPS_BOUNDARIES: bool>(
     setup: &Setup<'_>,
 ) -> Result<Opened<SocketEnd<KEEPS_BOUNDARIES>>, Failure> {
     let (sender, receiver) = socketpair(AddressFamily::UNIX, kind, flags(setup), None)
-        .map_err(|errno| refused("socketpair(AF_UNIX)", errno))?;
-    joined(sender, receiver, setup)
+        .map_err(|errno| setup_failure("socketpair(AF_UNIX)", errno))?;
+    open_endpoints(sender, receiver, setup)
 }
 
 /// Makes endpoints of two connected sockets, with the requested buffers. The granted size is the sender's
 /// `SO_SNDBUF`, which alone bounds what a Unix domain socket holds.
-pub(super) fn joined<const KEEPS_BOUNDARIES: bool>(
+pub(super) fn open_endpoints<const KEEPS_BOUNDARIES: bool>(
     sender: OwnedFd,
     receiver: OwnedFd,
     setup: &Setup<'_>,
@@ -83,32 +83,32 @@ pub(super) struct SocketBuffers {
 /// request, since the kernel adds as much for its own use (socket(7)). Beyond the system's maximum, tries the
 /// privileged form; if that is refused, the maximum stands.
 pub(super) fn set_buffers(socket: &OwnedFd, setup: &Setup<'_>) -> Result<SocketBuffers, Failure> {
-    if let Some(bytes) = setup.kernel_buffer_asked_bytes {
+    if let Some(bytes) = setup.kernel_buffer_requested_bytes {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(i32::MAX as usize / 2);
-        set_socket_send_buffer_size(socket, bytes).map_err(|e| refused("SO_SNDBUF", e))?;
-        set_socket_recv_buffer_size(socket, bytes).map_err(|e| refused("SO_RCVBUF", e))?;
+        set_socket_send_buffer_size(socket, bytes).map_err(|e| setup_failure("SO_SNDBUF", e))?;
+        set_socket_recv_buffer_size(socket, bytes).map_err(|e| setup_failure("SO_RCVBUF", e))?;
         if setup.privilege == Privilege::Used {
-            exceed_maximum(socket, bytes)?;
+            force_buffers(socket, bytes)?;
         }
     }
-    granted(socket)
+    granted_buffers(socket)
 }
 
 /// Tries the privileged form if less than `bytes` was granted.
-fn exceed_maximum(socket: &OwnedFd, bytes: usize) -> Result<(), Failure> {
+fn force_buffers(socket: &OwnedFd, bytes: usize) -> Result<(), Failure> {
     let doubled_bytes = 2 * bytes as u64;
-    if granted(socket)?.send_bytes < doubled_bytes {
+    if granted_buffers(socket)?.send_bytes < doubled_bytes {
         let _unprivileged = set_socket_send_buffer_size_force(socket, bytes);
     }
-    if granted(socket)?.receive_bytes < doubled_bytes {
+    if granted_buffers(socket)?.receive_bytes < doubled_bytes {
         let _unprivileged = set_socket_recv_buffer_size_force(socket, bytes);
     }
     Ok(())
 }
 
-fn granted(socket: &OwnedFd) -> Result<SocketBuffers, Failure> {
-    let send = socket_send_buffer_size(socket).map_err(|e| refused("SO_SNDBUF", e))?;
-    let receive = socket_recv_buffer_size(socket).map_err(|e| refused("SO_RCVBUF", e))?;
+fn granted_buffers(socket: &OwnedFd) -> Result<SocketBuffers, Failure> {
+    let send = socket_send_buffer_size(socket).map_err(|e| setup_failure("SO_SNDBUF", e))?;
+    let receive = socket_recv_buffer_size(socket).map_err(|e| setup_failure("SO_RCVBUF", e))?;
     Ok(SocketBuffers { send_bytes: send as u64, receive_bytes: receive as u64 })
 }
 
@@ -119,25 +119,25 @@ pub(super) fn unix_limit(kind: SocketType, setup: &Setup<'_>) -> Option<Limit> {
     let (socket, peer) = socketpair(AddressFamily::UNIX, kind, flags(setup), None).ok()?;
     let send_bytes = set_buffers(&socket, setup).ok()?.send_bytes;
     let limit_bytes = send_bytes.saturating_sub(32);
-    if setup.buffer_bytes <= limit_bytes && !takes(&socket, setup.buffer_bytes) {
-        return largest_taken(&socket, &peer, limit_bytes);
+    if setup.buffer_bytes <= limit_bytes && !accepts_message(&socket, setup.buffer_bytes) {
+        return find_max_message(&socket, &peer, limit_bytes);
     }
-    let because = format!("SO_SNDBUF is {send_bytes} bytes, 32 of them the kernel's");
-    Some(Limit { bytes: limit_bytes, because })
+    let because = format!("SO_SNDBUF is {send_bytes} bytes, of which the kernel uses 32");
+    Some(Limit { bytes: limit_bytes, reason: because })
 }
 
 /// Returns whether `socket` accepts one message of `bytes` bytes now.
-fn takes(socket: &OwnedFd, bytes: u64) -> bool {
+fn accepts_message(socket: &OwnedFd, bytes: u64) -> bool {
     let message = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX).max(1)];
     rustix::net::send(socket, &message, rustix::net::SendFlags::DONTWAIT).is_ok()
 }
 
 /// Finds the largest message by bisection if the kernel cannot allocate as much as the buffer allows.
-fn largest_taken(socket: &OwnedFd, peer: &OwnedFd, limit_bytes: u64) -> Option<Limit> {
+fn find_max_message(socket: &OwnedFd, peer: &OwnedFd, limit_bytes: u64) -> Option<Limit> {
     let (mut fits, mut fails) = (0, limit_bytes);
     while fails - fits > 1 {
         let middle = fits + (fails - fits) / 2;
-        if takes(socket, middle) {
+        if accepts_message(socket, middle) {
             fits = middle;
             let flags = rustix::net::RecvFlags::DONTWAIT;
             rustix::net::recv(peer, &mut [0_u8; 1][..], flags).ok()?;
@@ -145,7 +145,7 @@ fn largest_taken(socket: &OwnedFd, peer: &OwnedFd, limit_bytes: u64) -> Option<L
             fails = middle;
         }
     }
-    Some(Limit { bytes: fits, because: "the kernel allocates no larger one".to_owned() })
+    Some(Limit { bytes: fits, reason: "the kernel allocates no larger one".to_owned() })
 }
 
 #[cfg(test)]
@@ -156,11 +156,11 @@ mod tests {
 
     fn setup<'a>(
         options: &'a BTreeMap<String, String>,
-        asked_bytes: u64,
+        requested_bytes: u64,
         privilege: Privilege,
     ) -> Setup<'a> {
-        let kernel_buffer_asked_bytes = Some(asked_bytes);
-        Setup { kernel_buffer_asked_bytes, privilege, ..Setup::plain(options) }
+        let kernel_buffer_requested_bytes = Some(requested_bytes);
+        Setup { kernel_buffer_requested_bytes, privilege, ..Setup::with_options(options) }
     }
 
     #[test]
@@ -170,9 +170,9 @@ mod tests {
         // The kernel reports twice the size, so its answer to a request of twice the maximum equals the
         // request although only half was granted. Code that compares the two would not use the privileged
         // form.
-        let (options, asked_bytes) = (BTreeMap::new(), 2 * most_bytes);
+        let (options, requested_bytes) = (BTreeMap::new(), 2 * most_bytes);
         let granted_bytes = |privilege| {
-            let setup = setup(&options, asked_bytes, privilege);
+            let setup = setup(&options, requested_bytes, privilege);
             let (one, _other) =
                 socketpair(AddressFamily::UNIX, SocketType::STREAM, flags(&setup), None).unwrap();
             set_buffers(&one, &setup).unwrap().send_bytes
@@ -181,9 +181,9 @@ mod tests {
         let (bare, _other) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
                 .unwrap();
-        let bytes = usize::try_from(asked_bytes).unwrap();
+        let bytes = usize::try_from(requested_bytes).unwrap();
         let is_privileged = set_socket_send_buffer_size_force(&bare, bytes).is_ok();
-        let wanted_bytes = if is_privileged { 2 * asked_bytes } else { 2 * most_bytes };
+        let wanted_bytes = if is_privileged { 2 * requested_bytes } else { 2 * most_bytes };
         assert_eq!(granted_bytes(Privilege::Used), wanted_bytes);
     }
 }

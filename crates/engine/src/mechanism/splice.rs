@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::fs::{CWD, Mode as Access, OFlags, openat};
@@ -13,7 +13,7 @@ use rustix::pipe::{
     IoSliceRaw, PipeFlags, SpliceFlags, fcntl_getpipe_size, pipe_with, splice, vmsplice,
 };
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use crate::channel::{
     Blocking, Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, Setup,
 };
@@ -25,22 +25,22 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "vmsplice into a pipe, splice from it to /dev/null: moves no data",
     boundaries: Boundaries::None,
     delivery: Delivery::Nothing,
-    way: PayloadWay::Nowhere,
+    path: PayloadPath::Nowhere,
     waits: PeerWait::Spins,
-    payload: PayloadFate::Nothing,
-    peer_death: PeerDeath::Told,
-    unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Nothing,
+    peer_death: PeerDeath::EofOrError,
+    unrelated: Unrelated::No("descriptors must be inherited or passed"),
+    helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "vmsplice puts references to the sender's pages into a pipe; splice moves \
-            them to /dev/null, where they are dropped. The receiver never sees a byte, and none is \
-            copied: the figures that others publish for this pair are the cost of counting pages. \
-            So it has no bandwidth, is never ranked, and cannot be verified.",
-        message_boundaries: "None: a splice takes what is there, up to what it asked for.",
+            them to /dev/null, where they are dropped. The receiver never gets a byte, and nothing \
+            is copied: published figures for this pair of calls are the cost of counting pages. It \
+            therefore has no bandwidth, is never ranked, and cannot be verified.",
+        message_boundaries: "None: a splice moves what is there, up to the requested size.",
         minimum_kernel: "Linux 2.6.17.",
-        defaults_that_matter: "A pipe has 16 slots, of a page or part of one each, whatever \
-            their bytes: small messages fill it early. --kernel-buffer does not apply.",
+        defaults_that_matter: "A pipe has 16 slots, each for one page or part of one, whatever the \
+            number of bytes: small messages fill it early. --kernel-buffer does not apply.",
         references: &["man:vmsplice(2)", "man:splice(2)", "man:pipe(7)"],
     },
     execute: worker::execute::<Splice>,
@@ -53,21 +53,22 @@ impl Channel for Splice {
     type End = SpliceEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<SpliceEnd>, Failure> {
-        let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(|e| refused("pipe2", e));
+        let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(|e| setup_failure("pipe2", e));
         let (there, back) = (pipe()?, pipe()?);
-        let nowhere = openat(CWD, "/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Access::empty())
-            .map_err(|e| refused("open(/dev/null)", e))?;
-        let held = fcntl_getpipe_size(&there.1).map_err(|e| refused("fcntl(F_GETPIPE_SZ)", e))?;
-        let nowhere = Arc::new(nowhere);
+        let dev_null = openat(CWD, "/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Access::empty())
+            .map_err(|e| setup_failure("open(/dev/null)", e))?;
+        let capacity_bytes =
+            fcntl_getpipe_size(&there.1).map_err(|e| setup_failure("fcntl(F_GETPIPE_SZ)", e))?;
+        let dev_null = Arc::new(dev_null);
         let flags = match setup.blocking {
             Blocking::Wait => SpliceFlags::empty(),
             Blocking::Try => SpliceFlags::NONBLOCK,
         };
-        let end = |read, write| SpliceEnd { read, write, nowhere: Arc::clone(&nowhere), flags };
+        let end = |read, write| SpliceEnd { read, write, dev_null: Arc::clone(&dev_null), flags };
         Ok(Opened {
             sender: end(back.0, there.1),
             receiver: end(there.0, back.1),
-            granted: Granted { kernel_buffer_bytes: Some(held as u64) },
+            granted: Granted { kernel_buffer_bytes: Some(capacity_bytes as u64) },
         })
     }
 }
@@ -76,7 +77,7 @@ impl Channel for Splice {
 struct SpliceEnd {
     read: OwnedFd,
     write: OwnedFd,
-    nowhere: Arc<OwnedFd>,
+    dev_null: Arc<OwnedFd>,
     flags: SpliceFlags,
 }
 
@@ -92,7 +93,7 @@ impl Endpoint for SpliceEnd {
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        splice(&self.read, None, &*self.nowhere, None, bytes.len(), self.flags)
+        splice(&self.read, None, &*self.dev_null, None, bytes.len(), self.flags)
     }
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {

@@ -8,17 +8,17 @@ use ipcperf_model::Unavailable;
 use rustix::io::Errno;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
-use crate::leftovers::{installed, of_run, system_v};
+use crate::leftovers::{installed, run_names, system_v};
 
-pub(super) use crate::leftovers::system_v::outcome;
+pub(super) use crate::leftovers::system_v::errno_result;
 
 /// Key under which nothing is created: whether it finds an object does not matter.
-const PROBE: libc::key_t = 0x16C << 22;
+const PROBE_KEY: libc::key_t = 0x16C << 22;
 
-/// Converts a return value like [`outcome`], for a call on an object: `EPIPE` if the object has been removed.
+/// Converts a return value like [`errno_result`], for a call on an object: `EPIPE` if the object has been removed.
 #[inline]
-pub(super) fn outcome_of_object(answer: libc::c_int) -> Result<libc::c_int, Errno> {
-    outcome(answer).map_err(|errno| match errno {
+pub(super) fn object_outcome(answer: libc::c_int) -> Result<libc::c_int, Errno> {
+    errno_result(answer).map_err(|errno| match errno {
         Errno::IDRM | Errno::INVAL => Errno::PIPE,
         other => other,
     })
@@ -26,17 +26,17 @@ pub(super) fn outcome_of_object(answer: libc::c_int) -> Result<libc::c_int, Errn
 
 /// Creates an object of this run through `get`, which takes a key and flags. A key that is in use belongs to
 /// another program; the next one is tried.
-pub(super) fn make(
+pub(super) fn create(
     get: impl Fn(libc::key_t, libc::c_int) -> libc::c_int,
 ) -> Result<libc::c_int, Errno> {
     let names =
-        of_run().map_err(|failure| failure.errno.map_or(Errno::IO, Errno::from_raw_os_error))?;
-    system_v::make(&names, get)
+        run_names().map_err(|failure| failure.errno.map_or(Errno::IO, Errno::from_raw_os_error))?;
+    system_v::create(&names, get)
 }
 
 /// Makes the worker remove its objects before it ends when the command dies. The peers that it forks die with
 /// it as usual.
-pub(super) fn remove_when_the_command_dies() {
+pub(super) fn remove_on_parent_death() {
     let parent = getppid();
     // SAFETY: the handler only makes system calls and does not return.
     unsafe {
@@ -63,12 +63,12 @@ pub(super) fn available(
     call: &str,
     get: impl Fn(libc::key_t) -> libc::c_int,
 ) -> Result<(), Unavailable> {
-    match outcome(get(PROBE)) {
+    match errno_result(get(PROBE_KEY)) {
         Ok(_) | Err(Errno::NOENT | Errno::ACCESS) => Ok(()),
         Err(errno) => Err(Unavailable {
             reason: format!("{call}: {errno}"),
             remedy: format!(
-                "needs a kernel with CONFIG_SYSVIPC and a seccomp filter that lets {call} through"
+                "needs a kernel with CONFIG_SYSVIPC and a seccomp filter that allows {call}"
             ),
         }),
     }

@@ -1,13 +1,13 @@
 //! `sysv-sem`: one slot of shared memory, and a set of System V semaphores.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
 
-use super::refusal::refused;
-use super::slot::{Bell, SlotEnd, ends, memory, memory_available};
+use super::setup_failure::setup_failure;
+use super::slot::{Doorbell, SlotEnd, memory_available, open_ends, slot_memory};
 use super::sysv;
 use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
@@ -15,31 +15,32 @@ use crate::worker;
 /// Facts about `sysv-sem`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-sem",
-    about: "one slot of shared memory in each direction; a System V semaphore tells of each message",
-    boundaries: Boundaries::Kept,
+    about: "one slot of shared memory in each direction; a System V semaphore announces each \
+        message",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::RungMemory,
+    path: PayloadPath::SharedMemoryWithDoorbell,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::NotTold,
-    unrelated: Unrelated::No("its memory is inherited or passed on; the semaphores have a key"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::NotDetected,
+    unrelated: Unrelated::No("its memory must be inherited or passed; the semaphores have a key"),
+    helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A memfd holds one slot in each direction. The sender copies its message in \
-            and adds 1 to a semaphore with semop; the receiver takes 1 off and copies the message \
-            out. Another semaphore of the set tells a sender that waits for room. Each operation \
-            is a system call. A set outlives its processes: the party that leaves first removes \
-            it, and the command once more.",
+        how_it_works: "A memfd has one slot in each direction. The sender copies its message into \
+            the slot and adds 1 to a semaphore with semop; the receiver subtracts 1 and copies the \
+            message out. Another semaphore of the set wakes a sender that waits for the slot to \
+            become free. Each operation is a system call. A set outlives its processes: the peer \
+            that exits first removes it, and the command tries again after the run.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 3.17 (memfd_create), with CONFIG_SYSVIPC.",
-        defaults_that_matter: "One operation a call, without SEM_UNDO, whose books would overflow: \
-            one party only adds, the other only takes off. The kernel holds no payload, so \
-            --kernel-buffer does not apply.",
+        defaults_that_matter: "One operation per call, without SEM_UNDO, whose adjustment values \
+            would overflow: one peer only adds, the other only subtracts. The kernel buffers no \
+            payload, so --kernel-buffer does not apply.",
         references: &["man:semop(2)", "man:semget(2)", "man:sysvipc(7)"],
     },
     availability: available,
-    holds: |_| 2,
+    in_flight_messages: |_| 2,
     execute: worker::execute::<SysvSem>,
     ..Mechanism::BASE
 };
@@ -53,56 +54,60 @@ fn available() -> Result<(), Unavailable> {
 struct SysvSem;
 
 impl Channel for SysvSem {
-    type End = SlotEnd<SysvBell>;
+    type End = SlotEnd<SysvDoorbell>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        sysv::remove_when_the_command_dies();
+        sysv::remove_on_parent_death();
         // SAFETY: the call takes only numbers.
-        let id = sysv::make(|key, flags| unsafe { libc::semget(key, 4, flags) }).map_err(|e| {
-            refused("semget", e).with_remedy("raise kernel.sem with sysctl, or see ipcs -s")
-        })?;
-        let opened = memory(setup).and_then(|memory| {
+        let id =
+            sysv::create(|key, flags| unsafe { libc::semget(key, 4, flags) }).map_err(|e| {
+                setup_failure("semget", e)
+                    .with_remedy("raise kernel.sem with sysctl, or see ipcs -s")
+            })?;
+        let opened = slot_memory(setup).and_then(|memory| {
             let wait = if setup.blocking == Blocking::Try { libc::IPC_NOWAIT } else { 0 };
-            ends(setup, memory, |spot| Ok(SysvBell { id, number: spot.number, wait }))
+            open_ends(setup, memory, |spot| {
+                Ok(SysvDoorbell { id, number: spot.number, wait_flag: wait })
+            })
         });
         if opened.is_err() {
-            SysvBell { id, number: 0, wait: 0 }.retire();
+            SysvDoorbell { id, number: 0, wait_flag: 0 }.remove();
         }
         opened
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-struct SysvBell {
+struct SysvDoorbell {
     id: libc::c_int,
     number: u16,
-    wait: libc::c_int,
+    wait_flag: libc::c_int,
 }
 
-impl SysvBell {
+impl SysvDoorbell {
     #[inline]
     fn add(self, change: i16, calls: &mut u64) -> Result<(), Errno> {
         *calls += 1;
         #[allow(clippy::cast_possible_truncation, reason = "IPC_NOWAIT has 12 bits")]
-        let flags = self.wait as i16;
+        let flags = self.wait_flag as i16;
         let mut operation = libc::sembuf { sem_num: self.number, sem_op: change, sem_flg: flags };
         // SAFETY: the pointer is to one operation, as the count says.
-        sysv::outcome_of_object(unsafe { libc::semop(self.id, &raw mut operation, 1) }).map(drop)
+        sysv::object_outcome(unsafe { libc::semop(self.id, &raw mut operation, 1) }).map(drop)
     }
 }
 
-impl Bell for SysvBell {
+impl Doorbell for SysvDoorbell {
     #[inline]
     fn ring(&self, calls: &mut u64) -> Result<(), Errno> {
         self.add(1, calls)
     }
 
     #[inline]
-    fn take(&self, calls: &mut u64) -> Result<(), Errno> {
+    fn wait(&self, calls: &mut u64) -> Result<(), Errno> {
         self.add(-1, calls)
     }
 
-    fn retire(&self) {
+    fn remove(&self) {
         // SAFETY: removing a set takes only numbers, and fails harmlessly if the set is gone.
         unsafe { libc::semctl(self.id, 0, libc::IPC_RMID) };
     }

@@ -3,13 +3,13 @@
 use std::ptr::{NonNull, null, null_mut};
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 
-use super::futex::FutexBell;
-use super::slot::{Shared, SlotEnd, ends, memory_bytes, no_memory};
+use super::futex::FutexDoorbell;
+use super::slot::{SlotEnd, SlotMemory, memory_bytes, memory_failure, open_ends};
 use super::sysv;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::worker;
@@ -18,29 +18,29 @@ use crate::worker;
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-shm",
     about: "one slot in a System V shared memory segment, in each direction; waits on a futex",
-    boundaries: Boundaries::Kept,
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Memory,
+    path: PayloadPath::Memory,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::NotTold,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
-    helper: Helper::Nobody,
+    helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "shmget makes a segment that other processes find by its key, shmat maps it. \
-            System V memory says nothing of when there is something in it: here the parties wait \
-            as futex does, so that what differs from futex is the memory alone. The segment is \
-            marked for removal as soon as it is attached, and goes with the last of the parties.",
+        how_it_works: "shmget creates a segment that other processes find by its key; shmat maps \
+            it. System V shared memory provides no way to wait for data, so the peers wait as in \
+            futex; the only difference from futex is the memory. The segment is marked for removal \
+            as soon as it is attached, and disappears with the last peer.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 2.6.0, with CONFIG_SYSVIPC.",
-        defaults_that_matter: "Pages of the usual size (no SHM_HUGETLB). The kernel holds nothing, \
-            so --kernel-buffer does not apply; kernel.shmmax bounds a segment.",
+        defaults_that_matter: "Pages have the usual size (no SHM_HUGETLB). The kernel buffers \
+            nothing, so --kernel-buffer does not apply; kernel.shmmax limits a segment.",
         references: &["man:shmget(2)", "man:shmat(2)", "man:sysvipc(7)", "man:futex(2)"],
     },
     // SAFETY: the call takes only numbers.
     availability: || sysv::available("shmget", |key| unsafe { libc::shmget(key, 0, 0) }),
-    holds: |_| 2,
+    in_flight_messages: |_| 2,
     execute: worker::execute::<SysvShm>,
     ..Mechanism::BASE
 };
@@ -48,27 +48,27 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 struct SysvShm;
 
 impl Channel for SysvShm {
-    type End = SlotEnd<FutexBell>;
+    type End = SlotEnd<FutexDoorbell>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        let memory = segment(memory_bytes(setup)).map_err(no_memory)?;
-        ends(setup, memory, |spot| Ok(FutexBell { spot }))
+        let memory = segment(memory_bytes(setup)).map_err(memory_failure)?;
+        open_ends(setup, memory, |spot| Ok(FutexDoorbell { location: spot }))
     }
 }
 
 /// Creates a segment of `bytes` bytes, attaches it, and marks it for removal with its last detach.
-fn segment(bytes: usize) -> Result<Shared, Errno> {
-    sysv::remove_when_the_command_dies();
+fn segment(bytes: usize) -> Result<SlotMemory, Errno> {
+    sysv::remove_on_parent_death();
     // SAFETY: the call takes only numbers.
-    let id = sysv::make(|key, flags| unsafe { libc::shmget(key, bytes, flags) })?;
+    let id = sysv::create(|key, flags| unsafe { libc::shmget(key, bytes, flags) })?;
     // SAFETY: attaching at an address chosen by the kernel aliases nothing; -1 is an error.
     let start = unsafe { libc::shmat(id, null(), 0) };
-    let attached = sysv::outcome(if start.addr() == usize::MAX { -1 } else { 0 });
+    let attached = sysv::errno_result(if start.addr() == usize::MAX { -1 } else { 0 });
     // SAFETY: the segment was just created, and removing it takes no structure.
     unsafe { libc::shmctl(id, libc::IPC_RMID, null_mut()) };
     attached?;
     let start = NonNull::new(start.cast()).ok_or(Errno::NOMEM)?;
     // SAFETY: a new segment is zero. The call above mapped it with this length, and unmapping all of it
     // detaches it, as Linux allows.
-    Ok(unsafe { Shared::of_mapping(start, bytes) })
+    Ok(unsafe { SlotMemory::from_mapping(start, bytes) })
 }

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
@@ -13,16 +13,17 @@ use rustix::net::{
     AddressFamily, Protocol, SocketFlags, SocketType, bind, getsockname, socket_with,
 };
 
-use super::meeting::{has_address_of, meet};
-use super::refusal::refused;
-use super::socket::{SocketEnd, joined, set_buffers};
+use super::self_connect::{connect_pair, has_peer_address};
+use super::setup_failure::setup_failure;
+use super::socket::{SocketEnd, open_endpoints, set_buffers};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
 use crate::worker;
 
 /// Option that sets `TCP_NODELAY`.
 const NODELAY: OptionSpec = OptionSpec {
     name: "nodelay",
-    about: "TCP_NODELAY: send small writes at once (on) or gather them (off)",
+    about: "TCP_NODELAY: send small writes at once (on), or let Nagle's algorithm combine them \
+        (off)",
     values: OptionValues::OneOf(&["on", "off"]),
     default: "on",
 };
@@ -30,7 +31,7 @@ const NODELAY: OptionSpec = OptionSpec {
 /// Option that sets the port.
 const PORT: OptionSpec = OptionSpec {
     name: "port",
-    about: "the port that is listened on: one that is free (any), or this one",
+    about: "port to listen on: a free one (any), or this one",
     values: OptionValues::Number(1..=65_535),
     default: "any",
 };
@@ -41,24 +42,24 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     about: "TCP over the loopback interface",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::Told,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("ksoftirqd"),
     options: &[NODELAY, PORT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The whole network stack without a network: segments of up to 64 KiB are \
-            queued, acknowledged and handed to the receiving socket, mostly in the sender's own \
-            system call.",
-        message_boundaries: "None: a read returns what has arrived, up to what it asked for.",
+            queued, acknowledged and delivered to the receiving socket, mostly within the sender's \
+            own system call.",
+        message_boundaries: "None: a read returns what has arrived, up to the requested size.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "NODELAY is on here and off in the system. Buffers grow by \
-            themselves (net.ipv4.tcp_wmem, tcp_rmem) until one is asked for, which fixes it. They are \
-            asked for before the connection is made: a small one set later stalls on segments it \
-            has no room for.",
+        defaults_that_matter: "TCP_NODELAY is on here; the system's default is off. Buffers grow \
+            automatically (net.ipv4.tcp_wmem, tcp_rmem) unless a size is requested, which fixes \
+            it. The size is requested before the connection is made: a small buffer set later \
+            stalls on segments for which it has no room.",
         references: &["man:tcp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::STREAM),
@@ -68,9 +69,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 /// Checks that a socket can be bound to the loopback address.
 pub(super) fn available(kind: SocketType) -> Result<(), Unavailable> {
-    loopback(kind, SocketFlags::CLOEXEC, None, ANY_PORT).map(drop).map_err(|errno| Unavailable {
-        reason: format!("no socket on 127.0.0.1: {errno}"),
-        remedy: "bring the loopback interface up: ip link set lo up".to_owned(),
+    bind_loopback(kind, SocketFlags::CLOEXEC, None, ANY_PORT).map(drop).map_err(|errno| {
+        Unavailable {
+            reason: format!("no socket on 127.0.0.1: {errno}"),
+            remedy: "bring the loopback interface up: ip link set lo up".to_owned(),
+        }
     })
 }
 
@@ -79,7 +82,7 @@ pub(super) const ANY_PORT: u16 = 0;
 
 /// Creates a socket bound to `port` of the loopback address. A port given by number is reusable even if a
 /// lingering connection has just used it.
-pub(super) fn loopback(
+pub(super) fn bind_loopback(
     kind: SocketType,
     flags: SocketFlags,
     protocol: Option<Protocol>,
@@ -99,42 +102,43 @@ impl Channel for Tcp {
     type End = SocketEnd<false>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        let (sender, receiver) = connected(setup, None)?;
-        joined(sender, receiver, setup)
+        let (sender, receiver) = connect_loopback(setup, None)?;
+        open_endpoints(sender, receiver, setup)
     }
 }
 
 /// Returns both ends of a connection. Buffers are requested before it is made: the segment size and the
 /// window are negotiated then, and a small buffer set later stalls on segments for which it has no room.
-pub(super) fn connected(
+pub(super) fn connect_loopback(
     setup: &Setup<'_>,
     protocol: Option<Protocol>,
 ) -> Result<(OwnedFd, OwnedFd), Failure> {
     let (stream, flags) = (SocketType::STREAM, SocketFlags::CLOEXEC);
     let port = setup.number(&PORT).and_then(|port| port.try_into().ok()).unwrap_or(ANY_PORT);
-    let listener = loopback(stream, flags, protocol, port).map_err(|e| unbound(port, e))?;
+    let listener =
+        bind_loopback(stream, flags, protocol, port).map_err(|e| bind_failure(port, e))?;
     set_buffers(&listener, setup)?;
-    let address = getsockname(&listener).map_err(|e| refused("getsockname", e))?;
+    let address = getsockname(&listener).map_err(|e| setup_failure("getsockname", e))?;
     let make = || {
         let socket = socket_with(AddressFamily::INET, stream, flags, protocol);
-        let socket = socket.map_err(|e| refused("socket(AF_INET)", e))?;
+        let socket = socket.map_err(|e| setup_failure("socket(AF_INET)", e))?;
         set_buffers(&socket, setup)?;
         Ok(socket)
     };
-    let [sender, receiver] = meet(&listener, &address, make, has_address_of, setup)?;
+    let [sender, receiver] = connect_pair(&listener, &address, make, has_peer_address, setup)?;
     for socket in [&sender, &receiver] {
         set_tcp_nodelay(socket, setup.option(&NODELAY) == "on")
-            .map_err(|e| refused("TCP_NODELAY", e))?;
+            .map_err(|e| setup_failure("TCP_NODELAY", e))?;
     }
     Ok((sender, receiver))
 }
 
 /// Returns the failure to bind to `port` of the loopback address.
-fn unbound(port: u16, errno: Errno) -> Failure {
+fn bind_failure(port: u16, errno: Errno) -> Failure {
     if port == ANY_PORT {
-        return refused("binding to a free port of 127.0.0.1", errno);
+        return setup_failure("binding to a free port of 127.0.0.1", errno);
     }
-    let failure = refused(&format!("binding to port {port} of 127.0.0.1"), errno);
+    let failure = setup_failure(&format!("binding to port {port} of 127.0.0.1"), errno);
     match errno {
         Errno::ADDRINUSE => failure.with_remedy(format!(
             "another program uses it (ss -tlnp sport = :{port}): choose another port, or port=any"
@@ -163,7 +167,7 @@ mod tests {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
         let options = BTreeMap::from([("port".to_owned(), port.to_string())]);
-        let failure = connected(&Setup::plain(&options), None).unwrap_err();
+        let failure = connect_loopback(&Setup::with_options(&options), None).unwrap_err();
         assert_eq!(failure.errno, Some(Errno::ADDRINUSE.raw_os_error()));
         assert!(failure.place.contains(&format!("port {port}")), "{failure}");
         assert!(failure.remedy.unwrap().contains("another port"));
@@ -174,7 +178,7 @@ mod tests {
     fn both_ends_are_those_of_one_connection_whoever_connects_meanwhile() {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
         let options = BTreeMap::from([("port".to_owned(), free.port().to_string())]);
-        let setup = Setup::plain(&options);
+        let setup = Setup::with_options(&options);
         let is_over = AtomicBool::new(false);
         let arrived: Vec<_> = thread::scope(|scope| {
             scope.spawn(|| {
@@ -183,7 +187,7 @@ mod tests {
                     let _ = TcpStream::connect(free);
                 }
             });
-            let arrived = (0..300).map(|_| byte_sent(connected(&setup, None))).collect();
+            let arrived = (0..300).map(|_| byte_sent(connect_loopback(&setup, None))).collect();
             is_over.store(true, Ordering::Relaxed);
             arrived
         });

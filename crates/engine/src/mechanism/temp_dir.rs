@@ -8,29 +8,29 @@ use rustix::process::{
     set_parent_process_death_signal,
 };
 
-use crate::leftovers::{as_c, make_private_folder, of_run, remove_own};
+use crate::leftovers::{make_private_folder, remove_owned_folder, run_names, to_cstring};
 
 /// A folder that only its owner may enter, removed with its contents on drop. If the command is killed
 /// meanwhile, the worker outlives it until the folder is gone; that is soon, as opening a mechanism waits for
 /// no other process.
 #[derive(Debug)]
-pub struct Scratch {
+pub struct TempDir {
     path: PathBuf,
     // Dropped after the folder has been removed.
-    _outlives: Outlives,
+    _guard: ParentDeathGuard,
 }
 
-impl Scratch {
+impl TempDir {
     /// Makes the folder of this run. If the worker is killed before it can remove the folder, the command
     /// does.
     ///
     /// # Errors
     /// [`FailureKind::SetUp`] if the directory for temporary files is not writable.
     pub fn new() -> Result<Self, Failure> {
-        let outlives = Outlives::parent();
-        let path = of_run()?.folder();
+        let guard = ParentDeathGuard::new();
+        let path = run_names()?.folder();
         make_folder(&path)?;
-        Ok(Self { path, _outlives: outlives })
+        Ok(Self { path, _guard: guard })
     }
 
     /// Returns the path of the folder.
@@ -46,11 +46,11 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TempDir {
     fn drop(&mut self) {
         // Errors are ignored: the command tries again.
-        if let Some(path) = as_c(&self.path) {
-            let _ = remove_own(&path);
+        if let Some(path) = to_cstring(&self.path) {
+            let _ = remove_owned_folder(&path);
         }
     }
 }
@@ -59,7 +59,7 @@ impl Drop for Scratch {
 pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
     make_private_folder(path).map_err(|error| Failure {
         errno: error.raw_os_error(),
-        ..Failure::new(FailureKind::SetUp, format!("making the folder {}", path.display()))
+        ..Failure::new(FailureKind::SetUp, format!("creating the folder {}", path.display()))
             .with_remedy("set TMPDIR to a folder you may write to")
     })
 }
@@ -68,13 +68,13 @@ pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
 /// process again, even if it happened meanwhile. A process that its parent's death would not end is not
 /// changed.
 #[derive(Debug)]
-struct Outlives {
+struct ParentDeathGuard {
     parent: Option<Pid>,
     signal: Option<Signal>,
 }
 
-impl Outlives {
-    fn parent() -> Self {
+impl ParentDeathGuard {
+    fn new() -> Self {
         // Queried before the signal is turned off: a death in between still ends this process.
         let parent = getppid();
         let signal = parent_process_death_signal().unwrap_or_default();
@@ -86,7 +86,7 @@ impl Outlives {
     }
 }
 
-impl Drop for Outlives {
+impl Drop for ParentDeathGuard {
     fn drop(&mut self) {
         let Some(signal) = self.signal else { return };
         // Cannot fail: the signal was set before, so its number is valid.

@@ -3,15 +3,15 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SocketType, connect, getsockname, recv};
 
-use super::refusal::refused;
+use super::setup_failure::setup_failure;
 use super::socket::{flags, set_buffers};
-use super::tcp::{ANY_PORT, available, loopback};
+use super::tcp::{ANY_PORT, available, bind_loopback};
 use crate::channel::{
     Channel, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
 };
@@ -20,30 +20,31 @@ use crate::worker;
 /// Facts about `udp`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "udp",
-    about: "UDP over the loopback interface; loses what the receiver has no room for",
-    boundaries: Boundaries::Kept,
+    about: "UDP over the loopback interface; drops datagrams for which the receiver has no room",
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Lossy,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::SenderTold,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("ksoftirqd"),
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A datagram is handed to the receiving socket in the sender's own system \
-            call, and dropped there when SO_RCVBUF is full: nothing slows the sender down. \
+        how_it_works: "A datagram is delivered to the receiving socket within the sender's own \
+            system call, and dropped there if SO_RCVBUF is full: nothing slows the sender down. \
             Bandwidth counts what arrived, lost_messages what did not. A stream ends with empty \
-            datagrams, repeated until the receiver has seen one, and its receiver reads the CPU's \
-            time stamp counter after each message, since it cannot know which is the last.",
-        message_boundaries: "Kept: one receive, one message. Above 65507 bytes IPv4 has no room.",
+            datagrams, repeated until the receiver has received one. The receiver reads the CPU's \
+            time stamp counter after each message, because it cannot know which is the last.",
+        message_boundaries: "Kept: one receive, one message. The maximum over IPv4 is 65507 \
+            bytes.",
         minimum_kernel: "Any.",
         defaults_that_matter: "SO_RCVBUF is net.core.rmem_default (212992 bytes) and counts the \
             kernel's overhead, about 770 bytes for a small datagram.",
         references: &["man:udp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::DGRAM),
-    limit: |_| Some(Limit { bytes: 65_507, because: "UDP over IPv4 carries no more".to_owned() }),
+    limit: |_| Some(Limit { bytes: 65_507, reason: "UDP over IPv4 carries no more".to_owned() }),
     execute: worker::execute::<Udp>,
     ..Mechanism::BASE
 };
@@ -54,8 +55,8 @@ impl Channel for Udp {
     type End = UdpEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<UdpEnd>, Failure> {
-        let failed = |e| refused("binding 127.0.0.1", e);
-        let [sender, receiver] = bound(setup).map_err(failed)?;
+        let failed = |e| setup_failure("binding 127.0.0.1", e);
+        let [sender, receiver] = bind_pair(setup).map_err(failed)?;
         connect_both(&sender, &receiver).map_err(failed)?;
         set_buffers(&sender, setup)?;
         let granted_bytes = set_buffers(&receiver, setup)?.receive_bytes;
@@ -67,8 +68,8 @@ impl Channel for Udp {
     }
 }
 
-fn bound(setup: &Setup<'_>) -> Result<[OwnedFd; 2], Errno> {
-    let socket = || loopback(SocketType::DGRAM, flags(setup), None, ANY_PORT);
+fn bind_pair(setup: &Setup<'_>) -> Result<[OwnedFd; 2], Errno> {
+    let socket = || bind_loopback(SocketType::DGRAM, flags(setup), None, ANY_PORT);
     Ok([socket()?, socket()?])
 }
 
@@ -86,7 +87,7 @@ struct UdpEnd {
 
 impl Endpoint for UdpEnd {
     const KEEPS_BOUNDARIES: bool = true;
-    const LOSES: bool = true;
+    const LOSSY: bool = true;
 
     /// Discards foreign datagrams: any local process can send to a socket that is bound and not yet
     /// connected. The peer sends nothing before both endpoints are prepared.
@@ -127,8 +128,8 @@ mod tests {
     #[test]
     fn datagrams_of_others_are_not_received() {
         let options = BTreeMap::new();
-        let setup = Setup { blocking: Blocking::Try, ..Setup::plain(&options) };
-        let [sender, receiver] = bound(&setup).unwrap();
+        let setup = Setup { blocking: Blocking::Try, ..Setup::with_options(&options) };
+        let [sender, receiver] = bind_pair(&setup).unwrap();
         let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
         let send_to_both = || {
             for socket in [&sender, &receiver] {

@@ -1,7 +1,7 @@
 //! `unix-dgram`: a pair of connected Unix domain datagram sockets.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::net::SocketType;
@@ -14,19 +14,19 @@ use crate::worker;
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "unix-dgram",
     about: "Unix domain datagram socket, made by socketpair",
-    boundaries: Boundaries::Kept,
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::SenderTold,
-    unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::ErrorOnSend,
+    unrelated: Unrelated::No("descriptors must be inherited or passed"),
+    helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "Each send becomes one socket buffer in the receiver's queue, each receive \
-            takes one off. The sender sleeps when SO_SNDBUF is used up or the queue is full. \
-            Reliable and in order, unlike datagrams on a network.",
+        how_it_works: "Each send appends one socket buffer to the receiver's queue; each receive \
+            removes one. The sender sleeps if SO_SNDBUF is used up or the queue is full. Reliable \
+            and in order, unlike datagrams over a network.",
         message_boundaries: "Kept: one receive, one message.",
         minimum_kernel: "Any.",
         defaults_that_matter: "At most net.unix.max_dgram_qlen (10) messages wait in the queue. \

@@ -1,7 +1,7 @@
 //! `unix-seqpacket`: a pair of connected Unix domain sequenced-packet sockets.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::net::SocketType;
@@ -14,22 +14,22 @@ use crate::worker;
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "unix-seqpacket",
     about: "Unix domain sequenced-packet socket, made by socketpair",
-    boundaries: Boundaries::Kept,
+    boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::Told,
-    unrelated: Unrelated::No("descriptors are inherited or passed on"),
-    helper: Helper::Nobody,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::EofOrError,
+    unrelated: Unrelated::No("descriptors must be inherited or passed"),
+    helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A connection, as with unix-stream, that carries messages, as with \
-            unix-dgram: the peer's end shows as end of file, and each send is one receive.",
+        how_it_works: "A connection, like unix-stream, that carries messages, like unix-dgram: the \
+            receiver gets end of file when the peer is gone, and each send is one receive.",
         message_boundaries: "Kept: one receive, one message.",
         minimum_kernel: "Linux 2.6.4.",
-        defaults_that_matter: "The largest message is SO_SNDBUF (212992) less 32 bytes; what \
-            is queued is bounded by SO_SNDBUF.",
+        defaults_that_matter: "The largest message is SO_SNDBUF (212992) less 32 bytes; SO_SNDBUF \
+            also limits what is queued.",
         references: &["man:unix(7)", "man:socketpair(2)"],
     },
     limit: |setup| unix_limit(SocketType::SEQPACKET, setup),

@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadFate, PayloadWay, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
@@ -12,39 +12,40 @@ use rustix::net::{
     socket_with,
 };
 
-use super::meeting::meet;
-use super::refusal::refused;
+use super::self_connect::connect_pair;
+use super::setup_failure::setup_failure;
 use super::socket::SocketEnd;
-use super::sysv::outcome;
+use super::sysv::errno_result;
 use crate::channel::{Channel, Documentation, Granted, Mechanism, Opened, Setup};
 use crate::worker;
 
 /// Facts about `vsock`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "vsock",
-    about: "stream socket of virtual machines, over its loopback transport",
+    about: "stream socket for virtual machines (AF_VSOCK), over its loopback transport",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
-    way: PayloadWay::Kernel,
+    path: PayloadPath::Kernel,
     waits: PeerWait::Sleeps,
-    payload: PayloadFate::Copied,
-    peer_death: PeerDeath::Told,
+    payload: PayloadTransfer::Copied,
+    peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("kworker"),
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "Bytes are copied into packets of up to 64 KiB, which a kernel worker \
-            (kworker, whose CPU time is nobody's here) hands to the receiving socket, where a \
-            hypervisor would carry them. What that has room for goes back the same way.",
-        message_boundaries: "None: a read returns what has arrived, up to what it asked for.",
+            (kworker, whose CPU time is not counted) passes to the receiving socket; between \
+            virtual machines a hypervisor would carry them. Credit for free buffer space returns \
+            the same way.",
+        message_boundaries: "None: a read returns what has arrived, up to the requested size.",
         minimum_kernel: "Linux 5.6, with CONFIG_VSOCKETS_LOOPBACK.",
         defaults_that_matter: "The receiving socket holds 256 KiB. --kernel-buffer sets \
-            SO_VM_SOCKETS_BUFFER_SIZE and raises its maximum, which needs no privilege; less than \
-            128 bytes are not asked for. The worker cannot be told from others: runs are not judged \
-            by CPU time that is missing or waited for.",
+            SO_VM_SOCKETS_BUFFER_SIZE and raises its maximum, which needs no privilege; at least \
+            128 bytes are requested. The kernel worker cannot be identified, so runs are not \
+            judged by missing or awaited CPU time.",
         references: &["man:vsock(7)"],
     },
-    availability: || bound().map(drop).map_err(unavailable),
+    availability: || bind_loopback().map(drop).map_err(unavailable),
     execute: worker::execute::<Vsock>,
     ..Mechanism::BASE
 };
@@ -53,10 +54,10 @@ fn unavailable(errno: Errno) -> Unavailable {
     let reason = match errno {
         Errno::AFNOSUPPORT => "the kernel has no AF_VSOCK",
         Errno::ADDRNOTAVAIL => "AF_VSOCK has no loopback transport",
-        _ => "no socket of AF_VSOCK",
+        _ => "cannot open a socket of AF_VSOCK",
     };
-    let remedy = "modprobe vsock_loopback, for a container on its host; needs Linux 5.6 with \
-        CONFIG_VSOCKETS_LOOPBACK, and a seccomp filter that lets it through";
+    let remedy = "modprobe vsock_loopback (for a container: on its host); needs Linux 5.6 with \
+        CONFIG_VSOCKETS_LOOPBACK, and a seccomp filter that allows it";
     Unavailable { reason: format!("{reason}: {errno}"), remedy: remedy.to_owned() }
 }
 
@@ -66,19 +67,22 @@ impl Channel for Vsock {
     type End = SocketEnd<false>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        let failed = |e| refused("connecting on CID 1 of AF_VSOCK", e);
+        let failed = |e| setup_failure("connecting on CID 1 of AF_VSOCK", e);
         // When a connection is made, each end reports its buffer size to the other, so buffers are requested
         // before. The accepted socket inherits the listener's.
         let with_buffer = |made: Result<OwnedFd, Errno>| {
             let socket = made?;
-            setup.kernel_buffer_asked_bytes.map_or(Ok(()), |bytes| ask(&socket, bytes))?;
+            setup
+                .kernel_buffer_requested_bytes
+                .map_or(Ok(()), |bytes| request_buffer(&socket, bytes))?;
             Ok(socket)
         };
-        let listener = with_buffer(bound()).map_err(failed)?;
+        let listener = with_buffer(bind_loopback()).map_err(failed)?;
         let address = getsockname(&listener).map_err(failed)?;
-        let make = || with_buffer(made()).map_err(failed);
-        let [sender, receiver] = meet(&listener, &address, make, has_port_of, setup)?;
-        let granted = Granted { kernel_buffer_bytes: Some(granted(&receiver).map_err(failed)?) };
+        let make = || with_buffer(new_socket()).map_err(failed);
+        let [sender, receiver] = connect_pair(&listener, &address, make, has_peer_port, setup)?;
+        let granted =
+            Granted { kernel_buffer_bytes: Some(granted_buffer(&receiver).map_err(failed)?) };
         let [sender, receiver] = [sender, receiver].map(|socket| SocketEnd { socket });
         Ok(Opened { sender, receiver, granted })
     }
@@ -86,7 +90,7 @@ impl Channel for Vsock {
 
 /// Compares ports, each of which belongs to one socket of the machine: a socket that was not bound does not
 /// know its CID.
-fn has_port_of(accepted: &OwnedFd, sender: &OwnedFd) -> Result<bool, Errno> {
+fn has_peer_port(accepted: &OwnedFd, sender: &OwnedFd) -> Result<bool, Errno> {
     let peer = getpeername(accepted)?.as_ref().map(port);
     Ok(peer.is_some() && peer == Some(port(&getsockname(sender)?)))
 }
@@ -100,12 +104,12 @@ fn port(address: &SocketAddrAny) -> Option<u32> {
     Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-fn made() -> Result<OwnedFd, Errno> {
+fn new_socket() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::VSOCK, SocketType::STREAM, SocketFlags::CLOEXEC, None)
 }
 
 /// Creates a socket on the loopback transport, bound to a port that the kernel chooses.
-fn bound() -> Result<OwnedFd, Errno> {
+fn bind_loopback() -> Result<OwnedFd, Errno> {
     let address = libc::sockaddr_vm {
         svm_family: AddressFamily::VSOCK.as_raw(),
         svm_reserved1: 0,
@@ -116,7 +120,7 @@ fn bound() -> Result<OwnedFd, Errno> {
     const { assert!(size_of::<libc::sockaddr_vm>() == 16) };
     // SAFETY: it copies 16 bytes, which are the whole of `address`.
     let address = unsafe { SocketAddrAny::read((&raw const address).cast(), 16) };
-    let socket = made()?;
+    let socket = new_socket()?;
     bind(&socket, &address)?;
     Ok(socket)
 }
@@ -127,25 +131,25 @@ const BUFFER_MAX_SIZE: libc::c_int = 2;
 
 /// Minimum buffer size that is requested, which is also the kernel's minimum: with 1 byte a receive fails
 /// with `ENOMEM`.
-const LEAST_BYTES: u64 = 128;
+const MIN_BUFFER_BYTES: u64 = 128;
 
 /// Requests a buffer of `bytes` bytes, after raising the maximum to allow it.
-fn ask(socket: &OwnedFd, bytes: u64) -> Result<(), Errno> {
-    let bytes = bytes.max(LEAST_BYTES);
+fn request_buffer(socket: &OwnedFd, bytes: u64) -> Result<(), Errno> {
+    let bytes = bytes.max(MIN_BUFFER_BYTES);
     let (socket, value) = (socket.as_raw_fd(), (&raw const bytes).cast());
     for option in [BUFFER_MAX_SIZE, BUFFER_SIZE] {
         // SAFETY: the kernel reads 8 bytes, which are the whole of `bytes`.
-        outcome(unsafe { libc::setsockopt(socket, libc::AF_VSOCK, option, value, 8) })?;
+        errno_result(unsafe { libc::setsockopt(socket, libc::AF_VSOCK, option, value, 8) })?;
     }
     Ok(())
 }
 
-fn granted(socket: &OwnedFd) -> Result<u64, Errno> {
+fn granted_buffer(socket: &OwnedFd) -> Result<u64, Errno> {
     let (mut bytes, mut length) = (0_u64, 8);
     let (socket, value) = (socket.as_raw_fd(), (&raw mut bytes).cast());
     let length = &raw mut length;
     // SAFETY: the kernel writes at most 8 bytes, the whole of `bytes`, and their number to `length`.
-    outcome(unsafe { libc::getsockopt(socket, libc::AF_VSOCK, BUFFER_SIZE, value, length) })?;
+    errno_result(unsafe { libc::getsockopt(socket, libc::AF_VSOCK, BUFFER_SIZE, value, length) })?;
     Ok(bytes)
 }
 
@@ -156,16 +160,16 @@ mod tests {
     /// Setting buffers needs no transport. Without `AF_VSOCK` in the kernel the test passes without a check.
     #[test]
     fn a_buffer_is_granted_beyond_its_usual_maximum_but_not_below_its_minimum() {
-        let Ok(socket) = made() else { return };
-        for (asked, given) in [(4096, 4096), (1 << 20, 1 << 20), (1, LEAST_BYTES)] {
-            ask(&socket, asked).unwrap();
-            assert_eq!(granted(&socket), Ok(given));
+        let Ok(socket) = new_socket() else { return };
+        for (asked, given) in [(4096, 4096), (1 << 20, 1 << 20), (1, MIN_BUFFER_BYTES)] {
+            request_buffer(&socket, asked).unwrap();
+            assert_eq!(granted_buffer(&socket), Ok(given));
         }
     }
 
     #[test]
     fn the_port_of_an_address_is_read_where_the_kernel_put_it() {
-        let Ok(socket) = made() else { return };
+        let Ok(socket) = new_socket() else { return };
         let address = |port| libc::sockaddr_vm {
             svm_family: AddressFamily::VSOCK.as_raw(),
             svm_reserved1: 0,

@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_journal_that_is_held_is_not_swept_and_the_other_way_round() {
-        let folder = RunNames::draw([]).unwrap().folder();
+        let folder = RunNames::new([]).unwrap().folder();
         make_private_folder(&folder).unwrap();
         let path = folder.join("journal");
         assert!(JournalLock::share(&path).is_none());

@@ -6,34 +6,34 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use ipcperf_model::DialReading;
+use ipcperf_model::CounterReading;
 use rustix::io::{Errno, read, retry_on_intr};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, recvmsg};
 
 /// Maximum number of descriptors per peer: the number the kernel passes at once (`SCM_MAX_FD`).
-pub const MOST_DIALS: usize = 253;
+pub const MAX_COUNTER_FDS: usize = 253;
 /// Maximum number of 8-byte words in one reading.
-const WORDS: usize = 64;
+const MAX_WORDS: usize = 64;
 
 /// Descriptors of one peer, with their readings of the last phase.
 #[derive(Debug, Default)]
-pub(crate) struct Dials(Vec<Dial>);
+pub(crate) struct CounterFds(Vec<CounterFd>);
 
 #[derive(Debug)]
-struct Dial {
+struct CounterFd {
     descriptor: OwnedFd,
-    before: Said,
-    after: Said,
+    before: ReadBuffer,
+    after: ReadBuffer,
 }
 
 /// Buffer for one reading, allocated beforehand.
 #[derive(Clone, Copy, Debug)]
-struct Said {
-    bytes: [u8; WORDS * 8],
+struct ReadBuffer {
+    bytes: [u8; MAX_WORDS * 8],
     length: usize,
 }
 
-impl Dials {
+impl CounterFds {
     /// Receives the descriptors that are passed with the next byte on the socket `from`, and that byte.
     ///
     /// # Errors
@@ -41,14 +41,14 @@ impl Dials {
     /// and the errors of recvmsg(2).
     pub(crate) fn receive(from: BorrowedFd<'_>) -> Result<(Self, u8), Errno> {
         let (mut byte, mut dials) = ([0], Vec::new());
-        let room = rustix::cmsg_space!(ScmRights(MOST_DIALS));
+        let room = rustix::cmsg_space!(ScmRights(MAX_COUNTER_FDS));
         let mut space = vec![std::mem::MaybeUninit::uninit(); room];
         let mut passed = RecvAncillaryBuffer::new(&mut space);
         let into = &mut [std::io::IoSliceMut::new(&mut byte)];
         let received = retry_on_intr(|| recvmsg(from, into, &mut passed, RecvFlags::CMSG_CLOEXEC))?;
         for message in passed.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-                dials.extend(descriptors.map(Dial::of));
+                dials.extend(descriptors.map(CounterFd::new));
             }
         }
         match received.bytes {
@@ -69,28 +69,30 @@ impl Dials {
     }
 
     /// Readings of the last phase, in the order in which the descriptors were handed over.
-    pub(crate) fn readings(&self) -> Vec<DialReading> {
-        let reading =
-            |dial: &Dial| DialReading { before: dial.before.words(), after: dial.after.words() };
+    pub(crate) fn readings(&self) -> Vec<CounterReading> {
+        let reading = |dial: &CounterFd| CounterReading {
+            before: dial.before.values(),
+            after: dial.after.values(),
+        };
         self.0.iter().map(reading).collect()
     }
 }
 
-impl Dial {
-    fn of(descriptor: OwnedFd) -> Self {
-        Self { descriptor, before: Said::NOTHING, after: Said::NOTHING }
+impl CounterFd {
+    fn new(descriptor: OwnedFd) -> Self {
+        Self { descriptor, before: ReadBuffer::EMPTY, after: ReadBuffer::EMPTY }
     }
 }
 
-impl Said {
-    const NOTHING: Self = Self { bytes: [0; WORDS * 8], length: 0 };
+impl ReadBuffer {
+    const EMPTY: Self = Self { bytes: [0; MAX_WORDS * 8], length: 0 };
 
     /// Reads with one call; a failed read leaves an empty reading.
     fn read(&mut self, from: &OwnedFd) {
         self.length = read(from, &mut self.bytes).unwrap_or(0);
     }
 
-    fn words(&self) -> Vec<u64> {
+    fn values(&self) -> Vec<u64> {
         let (words, _) = self.bytes[..self.length].as_chunks();
         words.iter().map(|&word| u64::from_ne_bytes(word)).collect()
     }
@@ -106,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    fn hand(to: &UnixStream, descriptors: &[BorrowedFd<'_>]) {
+    fn pass_descriptors(to: &UnixStream, descriptors: &[BorrowedFd<'_>]) {
         let mut space = vec![std::mem::MaybeUninit::uninit(); 4096];
         let mut passed = SendAncillaryBuffer::new(&mut space);
         assert!(passed.push(SendAncillaryMessage::ScmRights(descriptors)));
@@ -114,11 +116,11 @@ mod tests {
     }
 
     #[test]
-    fn what_dials_say_of_the_last_phase_is_told_in_order() {
+    fn readings_of_the_last_phase_are_in_order() {
         let (to, from) = UnixStream::pair().unwrap();
         let (first, second) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
-        hand(&to, &[first.0.as_fd(), second.0.as_fd()]);
-        let (mut dials, byte) = Dials::receive(from.as_fd()).unwrap();
+        pass_descriptors(&to, &[first.0.as_fd(), second.0.as_fd()]);
+        let (mut dials, byte) = CounterFds::receive(from.as_fd()).unwrap();
         assert_eq!(byte, b'\n');
         for phase in [10_u64, 20] {
             for moment in [1, 2] {
@@ -128,25 +130,25 @@ mod tests {
                 if moment == 1 { dials.read_before() } else { dials.read_after() }
             }
         }
-        let told = dials.readings();
-        assert_eq!(told[0], DialReading { before: vec![21], after: vec![22] });
-        assert_eq!(told[1], DialReading { before: vec![20, 1], after: vec![20, 2] });
+        let readings = dials.readings();
+        assert_eq!(readings[0], CounterReading { before: vec![21], after: vec![22] });
+        assert_eq!(readings[1], CounterReading { before: vec![20, 1], after: vec![20, 2] });
     }
 
     #[test]
-    fn a_dial_that_cannot_be_read_says_nothing() {
+    fn an_unreadable_descriptor_has_an_empty_reading() {
         let (to, from) = UnixStream::pair().unwrap();
         let (_inlet, outlet) = std::io::pipe().unwrap();
-        hand(&to, &[outlet.as_fd()]);
-        let (mut dials, _) = Dials::receive(from.as_fd()).unwrap();
+        pass_descriptors(&to, &[outlet.as_fd()]);
+        let (mut dials, _) = CounterFds::receive(from.as_fd()).unwrap();
         dials.read_before();
-        assert_eq!(dials.readings(), [DialReading::default()]);
+        assert_eq!(dials.readings(), [CounterReading::default()]);
     }
 
     #[test]
-    fn nobody_there_is_told() {
+    fn a_closed_socket_is_an_error() {
         let (to, from) = UnixStream::pair().unwrap();
         drop(to);
-        assert_eq!(Dials::receive(from.as_fd()).unwrap_err(), Errno::PIPE);
+        assert_eq!(CounterFds::receive(from.as_fd()).unwrap_err(), Errno::PIPE);
     }
 }

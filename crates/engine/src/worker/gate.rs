@@ -1,8 +1,8 @@
 //! The gate: where the peers of an instrumented run wait, fully set up, until the process that started the worker has
 //! seen their process and thread IDs and opens it.
 //!
-//! One peer writes a line of JSON, a [`Gathering`], to the worker's output. Then each peer, the sender first, reads an
-//! empty line from its input, a socket. The descriptors that the peer is to read are passed with that line (see
+//! One peer writes a line of JSON, a [`Participants`], to the worker's output. Then each peer, the sender first, reads
+//! an empty line from its input, a socket. The descriptors that the peer is to read are passed with that line (see
 //! `streams` for both). An uninstrumented run has no gate.
 
 use std::os::fd::BorrowedFd;
@@ -11,16 +11,16 @@ use ipcperf_model::{Failure, FailureKind, Mode, Role, RunSpec};
 use rustix::io::{Errno, retry_on_intr, write};
 use serde::{Deserialize, Serialize};
 
-use super::counter_fds::Dials;
+use super::counter_fds::CounterFds;
 use super::streams;
-use crate::shared_state::{Control, Place};
+use crate::shared_state::{Control, ThreadIds};
 
 /// End of each line that passes the gate.
 const END: u8 = b'\n';
 
 /// The process and thread that run a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Player {
+pub struct PeerId {
     /// Role of the peer.
     pub role: Role,
     /// Process ID.
@@ -28,13 +28,13 @@ pub struct Player {
     /// ID of the thread that runs it.
     pub tid: u32,
     /// Whether other threads of the process work for the role too.
-    pub extent: PlayerExtent,
+    pub scope: PeerScope,
 }
 
 /// Part of a process that belongs to a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PlayerExtent {
+pub enum PeerScope {
     /// One thread.
     Thread,
     /// Every thread.
@@ -43,16 +43,16 @@ pub enum PlayerExtent {
 
 /// Peers that wait at the gate, and their broker, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gathering {
+pub struct Participants {
     /// One entry per peer and broker.
-    pub players: Vec<Player>,
+    pub peers: Vec<PeerId>,
 }
 
 /// Writes the list of participants to the worker's output. Called by one of the peers once all have entered their IDs.
 ///
 /// # Errors
 /// Returns [`FailureKind::Worker`] if the output is closed.
-pub(crate) fn tell(gathering: &Gathering) -> Result<(), Failure> {
+pub(crate) fn announce(gathering: &Participants) -> Result<(), Failure> {
     let mut line = serde_json::to_vec(gathering).unwrap_or_default();
     line.push(END);
     write_all(streams::output(), &line).map_err(failed)
@@ -62,38 +62,34 @@ pub(crate) fn tell(gathering: &Gathering) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Returns [`FailureKind::Worker`] if the other end is closed.
-pub(crate) fn wait() -> Result<Dials, Failure> {
-    opened(streams::input()).map_err(failed)
+pub(crate) fn wait() -> Result<CounterFds, Failure> {
+    receive_counter_fds(streams::input()).map_err(failed)
 }
 
 fn failed(errno: Errno) -> Failure {
     Failure::from_errno(FailureKind::Worker, "waiting at the gate", errno.raw_os_error())
 }
 
-fn player(place: &Place, role: Role, extent: PlayerExtent) -> Player {
-    let (pid, tid) = place.ids();
-    Player { role, pid, tid, extent }
+fn peer_id(place: &ThreadIds, role: Role, scope: PeerScope) -> PeerId {
+    let (pid, tid) = place.load();
+    PeerId { role, pid, tid, scope }
 }
 
 /// Collects the peers that have entered their IDs, and their broker.
-pub(super) fn gathering(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Gathering {
+pub(super) fn participants(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Participants {
     let extent = match spec.mode {
         // The threads that a library starts in the shared process cannot be attributed to one role.
-        Mode::TwoThreads => PlayerExtent::Thread,
-        Mode::OneThread | Mode::TwoProcesses => PlayerExtent::Process,
+        Mode::TwoThreads => PeerScope::Thread,
+        Mode::OneThread | Mode::TwoProcesses => PeerScope::Process,
     };
     let roles: &[Role] = match spec.mode {
         Mode::OneThread => &[Role::Both],
         Mode::TwoThreads | Mode::TwoProcesses => &[Role::Sender, Role::Receiver],
     };
-    let parties = roles.iter().map(|&role| player(control.place(role), role, extent));
-    let broker = broker.map(|pid| Player {
-        role: Role::Broker,
-        pid,
-        tid: pid,
-        extent: PlayerExtent::Process,
-    });
-    Gathering { players: parties.chain(broker).collect() }
+    let parties = roles.iter().map(|&role| peer_id(control.thread_ids(role), role, extent));
+    let broker =
+        broker.map(|pid| PeerId { role: Role::Broker, pid, tid: pid, scope: PeerScope::Process });
+    Participants { peers: parties.chain(broker).collect() }
 }
 
 fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
@@ -105,8 +101,8 @@ fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
 }
 
 /// Reads a single byte: the next one is for the other peer.
-fn opened(from: BorrowedFd<'_>) -> Result<Dials, Errno> {
-    match Dials::receive(from)? {
+fn receive_counter_fds(from: BorrowedFd<'_>) -> Result<CounterFds, Errno> {
+    match CounterFds::receive(from)? {
         (dials, END) => Ok(dials),
         _ => Err(Errno::PROTO),
     }
@@ -121,29 +117,33 @@ mod tests {
     use crate::testing::spec;
 
     #[test]
-    fn those_at_the_gate_are_told_once_each() {
-        let control = Control::shared().unwrap();
-        control.place(Role::Sender).take();
-        control.place(Role::Receiver).take();
-        let told = gathering(&spec("pipe", [0, 0]), control, Some(7));
-        let roles: Vec<Role> = told.players.iter().map(|player| player.role).collect();
+    fn every_participant_is_listed_once() {
+        let control = Control::new_shared().unwrap();
+        control.thread_ids(Role::Sender).record();
+        control.thread_ids(Role::Receiver).record();
+        let announced = participants(&spec("pipe", [0, 0]), control, Some(7));
+        let roles: Vec<Role> = announced.peers.iter().map(|player| player.role).collect();
         assert_eq!(roles, [Role::Sender, Role::Receiver, Role::Broker]);
-        assert_eq!(told.players[0].pid, std::process::id());
-        assert_ne!(told.players[1].tid, 0);
-        let text = serde_json::to_string(&told).unwrap();
-        assert_eq!(serde_json::from_str::<Gathering>(&text).unwrap(), told);
+        assert_eq!(announced.peers[0].pid, std::process::id());
+        assert_ne!(announced.peers[1].tid, 0);
+        let text = serde_json::to_string(&announced).unwrap();
+        assert_eq!(serde_json::from_str::<Participants>(&text).unwrap(), announced);
     }
 
     #[test]
-    fn a_gate_that_nobody_opens_is_told() {
+    fn a_gate_that_is_never_opened_is_an_error() {
         let (inlet, outlet) = UnixStream::pair().unwrap();
         write_all(outlet.as_fd(), b"\n\nmore").unwrap();
         drop(outlet);
         for _ in ["sender", "receiver"] {
-            assert!(opened(inlet.as_fd()).is_ok());
+            assert!(receive_counter_fds(inlet.as_fd()).is_ok());
         }
-        assert_eq!(opened(inlet.as_fd()).unwrap_err(), Errno::PROTO, "what follows is no line");
-        while opened(inlet.as_fd()).unwrap_err() == Errno::PROTO {}
-        assert_eq!(opened(inlet.as_fd()).unwrap_err(), Errno::PIPE);
+        assert_eq!(
+            receive_counter_fds(inlet.as_fd()).unwrap_err(),
+            Errno::PROTO,
+            "what follows is no line"
+        );
+        while receive_counter_fds(inlet.as_fd()).unwrap_err() == Errno::PROTO {}
+        assert_eq!(receive_counter_fds(inlet.as_fd()).unwrap_err(), Errno::PIPE);
     }
 }

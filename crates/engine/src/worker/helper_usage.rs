@@ -3,24 +3,24 @@
 use ipcperf_model::{Role, RoleUsage};
 
 use super::kernel_threads::KernelThreads;
-use super::proc_pid::Books;
+use super::proc_pid::ProcPid;
 use crate::channel::Endpoint;
 
 /// One reading of what they have used so far.
 #[derive(Clone, Debug)]
-pub(super) struct Others {
+pub(super) struct HelperReading {
     kernel_thread_ns: Option<u64>,
-    broker: Option<Books>,
+    broker: Option<ProcPid>,
 }
 
 /// Use between two readings.
 #[derive(Clone, Debug)]
-pub(super) struct OthersUsage {
+pub(super) struct HelperUsage {
     pub(super) kernel_thread_ns: Option<u64>,
     pub(super) broker: Option<RoleUsage>,
 }
 
-impl Others {
+impl HelperReading {
     /// Takes a reading of the kernel threads, and of the broker unless `role` is the receiver, which would read the
     /// same.
     pub(super) fn now<E: Endpoint>(
@@ -28,17 +28,17 @@ impl Others {
         kernel_threads: Option<&KernelThreads>,
         role: Role,
     ) -> Self {
-        let broker = if role == Role::Receiver { None } else { end.broker() };
+        let broker = if role == Role::Receiver { None } else { end.broker_pid() };
         Self {
             kernel_thread_ns: kernel_threads.and_then(KernelThreads::cpu_ns),
-            broker: broker.and_then(Books::of),
+            broker: broker.and_then(ProcPid::read),
         }
     }
 
     /// Use from `self` to `end`.
-    pub(super) fn until(&self, end: &Self) -> OthersUsage {
+    pub(super) fn until(&self, end: &Self) -> HelperUsage {
         let kernel_thread_ns = self.kernel_thread_ns.zip(end.kernel_thread_ns);
-        OthersUsage {
+        HelperUsage {
             kernel_thread_ns: kernel_thread_ns.map(|(before, after)| after - before),
             broker: self
                 .broker

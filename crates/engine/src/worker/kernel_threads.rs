@@ -17,7 +17,7 @@ pub(super) struct KernelThreads {
 impl KernelThreads {
     /// Finds the threads on the CPUs of `spec`. Returns `None` if `spec` names no CPUs, if the mechanism has no such
     /// threads, or if one is not visible, as in a container.
-    pub(super) fn of(spec: &RunSpec, helper: Helper) -> Option<Self> {
+    pub(super) fn find(spec: &RunSpec, helper: Helper) -> Option<Self> {
         let Helper::KernelThread(name) = helper else { return None };
         let cpus: BTreeSet<u32> = spec.cpus?.into();
         let wanted: Vec<String> = cpus.iter().map(|cpu| format!("{name}/{cpu}")).collect();
@@ -49,24 +49,24 @@ mod tests {
     use crate::mechanism::find;
     use crate::testing::spec;
 
-    fn of(mechanism: &str, cpus: [u32; 2]) -> Option<KernelThreads> {
-        KernelThreads::of(&spec(mechanism, cpus), find(&mechanism.into())?.helper)
+    fn find_threads(mechanism: &str, cpus: [u32; 2]) -> Option<KernelThreads> {
+        KernelThreads::find(&spec(mechanism, cpus), find(&mechanism.into())?.helper)
     }
 
     #[test]
     fn a_mechanism_without_such_threads_has_none() {
-        assert!(of("pipe", [0, 0]).is_none());
+        assert!(find_threads("pipe", [0, 0]).is_none());
     }
 
     #[test]
     fn a_cpu_that_is_not_there_has_none() {
-        assert!(of("tcp", [0, 1_000_000]).is_none());
+        assert!(find_threads("tcp", [0, 1_000_000]).is_none());
     }
 
     /// In a container the threads are not visible; the test then checks nothing.
     #[test]
     fn what_is_seen_has_used_some_time() {
-        if let Some(threads) = of("tcp", [0, 0]) {
+        if let Some(threads) = find_threads("tcp", [0, 0]) {
             assert!(threads.cpu_ns().is_some());
         }
     }

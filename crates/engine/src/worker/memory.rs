@@ -1,34 +1,36 @@
 //! Memory for a peer's messages.
 
-use ipcperf_model::message_options::Handling;
+use ipcperf_model::message_options::MessageOptions;
 use ipcperf_model::{Failure, FailureKind, Role, RunSpec};
 use rustix::io::Errno;
 
-use crate::workload::Places;
+use crate::workload::BufferPool;
 
 /// Buffers that a peer sends from and receives into. A direction that it does not use has a buffer of one byte.
 #[derive(Debug)]
 pub(super) struct Memory {
-    pub(super) outgoing: Places,
-    pub(super) incoming: Places,
+    pub(super) outgoing: BufferPool,
+    pub(super) incoming: BufferPool,
 }
 
 impl Memory {
     /// Maps the buffers of `role` of `spec`, and touches them unless the first touch is to be timed. The peer's end
-    /// needs `turns` send buffers.
-    pub(super) fn mapped(spec: &RunSpec, role: Role, turns: usize) -> Result<Self, Failure> {
+    /// needs `send_buffers` send buffers.
+    pub(super) fn new(spec: &RunSpec, role: Role, send_buffers: usize) -> Result<Self, Failure> {
         let is_answered = spec.workload.is_answered();
         let bytes = usize::try_from(spec.largest_bytes()).unwrap_or(usize::MAX);
-        let places = |least| {
-            Places::mapped(bytes, least, &spec.handling).map_err(|errno| no_memory(bytes, errno))
+        let map_pool = |least| {
+            BufferPool::new(bytes, least, &spec.message_options)
+                .map_err(|errno| no_memory(bytes, errno))
         };
-        let unused =
-            || Places::mapped(1, 1, &Handling::default()).map_err(|errno| no_memory(1, errno));
+        let unused = || {
+            BufferPool::new(1, 1, &MessageOptions::default()).map_err(|errno| no_memory(1, errno))
+        };
         let sends = is_answered || role != Role::Receiver;
         let receives = is_answered || role != Role::Sender;
         Ok(Self {
-            outgoing: if sends { places(turns)? } else { unused()? },
-            incoming: if receives { places(1)? } else { unused()? },
+            outgoing: if sends { map_pool(send_buffers)? } else { unused()? },
+            incoming: if receives { map_pool(1)? } else { unused()? },
         })
     }
 }

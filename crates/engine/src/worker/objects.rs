@@ -9,7 +9,7 @@ use std::fs;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 
-use ipcperf_model::{KernelObject, Mode, Objects, Role, RunSpec};
+use ipcperf_model::{KernelObject, KernelObjectLimits, Mode, Role, RunSpec};
 use rustix::fs::{FileType, fstat, fstatfs};
 use rustix::net::{AddressFamily, SocketType, sockopt};
 use rustix::process::getpid;
@@ -19,47 +19,48 @@ use rustix::process::getpid;
 const MQUEUE_MAGIC: u64 = 0x1980_0202;
 
 /// Value of each limit, in bytes, by object number, object kind and name of the limit.
-type Found = BTreeMap<(i64, String, &'static str), u64>;
+type ObjectLimits = BTreeMap<(i64, String, &'static str), u64>;
 
 /// Descriptors that do not belong to the mechanism.
-static OTHERS: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
+static EXCLUDED: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 
 /// Leaves out every descriptor that is open now.
-pub(crate) fn leave_out_what_is_open() {
-    OTHERS.lock().unwrap_or_else(PoisonError::into_inner).extend(open());
+pub(crate) fn exclude_open_descriptors() {
+    EXCLUDED.lock().unwrap_or_else(PoisonError::into_inner).extend(open_descriptors());
 }
 
 /// Leaves out `descriptor`.
-pub(super) fn leave_out(descriptor: &OwnedFd) {
-    OTHERS.lock().unwrap_or_else(PoisonError::into_inner).push(descriptor.as_raw_fd());
+pub(super) fn exclude(descriptor: &OwnedFd) {
+    EXCLUDED.lock().unwrap_or_else(PoisonError::into_inner).push(descriptor.as_raw_fd());
 }
 
 /// Objects that a peer has found so far.
 #[derive(Debug)]
-pub(super) struct Survey {
-    before: Found,
+pub(super) struct ObjectSurvey {
+    before: ObjectLimits,
 }
 
-impl Survey {
+impl ObjectSurvey {
     /// Takes the first survey, if `spec` asks for one. With two threads, only one of them does.
     pub(super) fn begin(spec: &RunSpec, role: Role) -> Option<Self> {
         let is_others = spec.mode == Mode::TwoThreads && role == Role::Receiver;
-        (spec.objects == Objects::Read && !is_others).then(|| Self { before: found() })
+        (spec.objects == KernelObjectLimits::Read && !is_others)
+            .then(|| Self { before: read_limits() })
     }
 
     /// Takes the second survey and reports every object seen in either.
     pub(super) fn end(self, spec: &RunSpec, role: Role) -> Vec<KernelObject> {
-        let after = found();
+        let after = read_limits();
         let mut keys: Vec<_> = self.before.keys().chain(after.keys()).collect();
         keys.sort();
         keys.dedup();
-        let asked_bytes = spec.kernel_buffer.asked_bytes(spec.buffer_bytes);
+        let requested_bytes = spec.kernel_buffer.requested_bytes(spec.buffer_bytes);
         let object = |key: &(i64, String, &'static str)| KernelObject {
             role: (spec.mode != Mode::TwoThreads).then_some(role),
             number: key.0,
             object: key.1.clone(),
             limit: key.2.to_owned(),
-            asked_bytes,
+            requested_bytes,
             before_bytes: self.before.get(key).copied(),
             after_bytes: after.get(key).copied(),
         };
@@ -67,7 +68,7 @@ impl Survey {
     }
 }
 
-fn open() -> Vec<RawFd> {
+fn open_descriptors() -> Vec<RawFd> {
     let Ok(folder) = fs::read_dir("/proc/self/fd") else { return Vec::new() };
     let numbers = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let mut numbers: Vec<RawFd> = numbers.collect();
@@ -77,39 +78,43 @@ fn open() -> Vec<RawFd> {
     numbers
 }
 
-fn found() -> Found {
-    let others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let own = open().into_iter().filter(|descriptor| !others.contains(descriptor));
+fn read_limits() -> ObjectLimits {
+    let others = EXCLUDED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let own = open_descriptors().into_iter().filter(|descriptor| !others.contains(descriptor));
     let of_descriptor = |number: RawFd| {
         // SAFETY: the number was open a moment ago. Between phases only this thread opens and closes descriptors here,
         // and it has closed none but that of the folder. Calls on a closed number fail.
         let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
-        limits(descriptor)
+        descriptor_limits(descriptor)
             .into_iter()
             .map(move |(object, limit, bytes)| ((i64::from(number), object, limit), bytes))
     };
-    own.flat_map(of_descriptor).chain(queues()).collect()
+    own.flat_map(of_descriptor).chain(system_v_queues()).collect()
 }
 
 /// Kind of `descriptor` with its limits in bytes; empty if it has none.
-fn limits(descriptor: BorrowedFd<'_>) -> Vec<(String, &'static str, u64)> {
+fn descriptor_limits(descriptor: BorrowedFd<'_>) -> Vec<(String, &'static str, u64)> {
     let Ok(status) = fstat(descriptor) else { return Vec::new() };
     let found = match FileType::from_raw_mode(status.st_mode) {
         FileType::Fifo => {
             let capacity = rustix::pipe::fcntl_getpipe_size(descriptor).ok();
-            return of("pipe", "capacity", capacity);
+            return entry("pipe", "capacity", capacity);
         }
         FileType::Socket => return socket_limits(descriptor),
-        FileType::RegularFile if is_mqueue(descriptor) => queue_bytes(descriptor),
+        FileType::RegularFile if is_mqueue(descriptor) => mqueue_bytes(descriptor),
         FileType::RegularFile => {
-            return of("memory or file", "size", usize::try_from(status.st_size).ok());
+            return entry("memory or file", "size", usize::try_from(status.st_size).ok());
         }
         _ => None,
     };
-    of("message queue", "capacity", found)
+    entry("message queue", "capacity", found)
 }
 
-fn of(object: &str, limit: &'static str, bytes: Option<usize>) -> Vec<(String, &'static str, u64)> {
+fn entry(
+    object: &str,
+    limit: &'static str,
+    bytes: Option<usize>,
+) -> Vec<(String, &'static str, u64)> {
     bytes.map(|bytes| (object.to_owned(), limit, bytes as u64)).into_iter().collect()
 }
 
@@ -127,8 +132,8 @@ fn socket_limits(socket: BorrowedFd<'_>) -> Vec<(String, &'static str, u64)> {
         _ => "other",
     };
     let object = format!("{family} {kind} socket");
-    let sent = of(&object, "send buffer", sockopt::socket_send_buffer_size(socket).ok());
-    let received = of(&object, "receive buffer", sockopt::socket_recv_buffer_size(socket).ok());
+    let sent = entry(&object, "send buffer", sockopt::socket_send_buffer_size(socket).ok());
+    let received = entry(&object, "receive buffer", sockopt::socket_recv_buffer_size(socket).ok());
     [sent, received].concat()
 }
 
@@ -137,7 +142,7 @@ fn is_mqueue(descriptor: BorrowedFd<'_>) -> bool {
 }
 
 /// Capacity in bytes: maximum number of messages times maximum message size.
-fn queue_bytes(queue: BorrowedFd<'_>) -> Option<usize> {
+fn mqueue_bytes(queue: BorrowedFd<'_>) -> Option<usize> {
     let mut attributes = std::mem::MaybeUninit::<libc::mq_attr>::zeroed();
     // SAFETY: the pointer is to a whole mq_attr, which is valid when zeroed; the descriptor belongs to a queue.
     let attributes = unsafe {
@@ -151,7 +156,7 @@ fn queue_bytes(queue: BorrowedFd<'_>) -> Option<usize> {
 }
 
 /// System V queues that this process was the last to send to or receive from; they have no descriptors.
-fn queues() -> Vec<((i64, String, &'static str), u64)> {
+fn system_v_queues() -> Vec<((i64, String, &'static str), u64)> {
     let table = fs::read_to_string("/proc/sysvipc/msg").unwrap_or_default();
     let own = getpid().as_raw_nonzero().get().to_string();
     let queue = |line: &str| {
@@ -161,11 +166,13 @@ fn queues() -> Vec<((i64, String, &'static str), u64)> {
         Some(id).filter(|_| is_own)
     };
     let ids = table.lines().skip(1).filter_map(queue);
-    ids.filter_map(|id| Some(((id, "System V queue".to_owned(), "capacity"), queue_limit(id)?)))
-        .collect()
+    ids.filter_map(|id| {
+        Some(((id, "System V queue".to_owned(), "capacity"), system_v_queue_bytes(id)?))
+    })
+    .collect()
 }
 
-fn queue_limit(id: i64) -> Option<u64> {
+fn system_v_queue_bytes(id: i64) -> Option<u64> {
     let mut queue = std::mem::MaybeUninit::<libc::msqid_ds>::zeroed();
     // SAFETY: the pointer is to a whole msqid_ds, which is valid when zeroed; the call fails for an id of no queue.
     unsafe {
@@ -187,10 +194,12 @@ mod tests {
     fn pipes_and_sockets_have_the_limits_that_the_kernel_gives_them() {
         let (inlet, _outlet) = pipe().unwrap();
         let capacity = rustix::pipe::fcntl_setpipe_size(&inlet, 8 << 10).unwrap() as u64;
-        assert_eq!(limits(inlet.as_fd()), [("pipe".to_owned(), "capacity", capacity)]);
+        assert_eq!(descriptor_limits(inlet.as_fd()), [("pipe".to_owned(), "capacity", capacity)]);
         let pair = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::empty(), None);
-        let names: Vec<_> =
-            limits(pair.unwrap().0.as_fd()).into_iter().map(|one| (one.0, one.1)).collect();
+        let names: Vec<_> = descriptor_limits(pair.unwrap().0.as_fd())
+            .into_iter()
+            .map(|one| (one.0, one.1))
+            .collect();
         let socket = || "unix stream socket".to_owned();
         assert_eq!(names, [(socket(), "send buffer"), (socket(), "receive buffer")]);
     }
@@ -201,10 +210,10 @@ mod tests {
         let (inlet, _outlet) = pipe().unwrap();
         let high = |least| rustix::io::fcntl_dupfd_cloexec(&inlet, least).unwrap();
         let before = high(700);
-        leave_out_what_is_open();
+        exclude_open_descriptors();
         let (after, report) = (high(701), high(702));
-        leave_out(&report);
-        let numbers: Vec<i64> = found().into_keys().map(|key| key.0).collect();
+        exclude(&report);
+        let numbers: Vec<i64> = read_limits().into_keys().map(|key| key.0).collect();
         let is_seen = |one: &OwnedFd| numbers.contains(&i64::from(one.as_raw_fd()));
         assert_eq!([&before, &after, &report].map(is_seen), [false, true, false]);
     }

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use ipcperf_model::{Repeat, Repeats, Rest, Role, RoleUsage};
+use ipcperf_model::{MeasuredPhase, PhasePause, RepeatedPhases, Role, RoleUsage};
 use serde::{Deserialize, Serialize};
 
 use crate::shared_state::Control;
@@ -12,7 +12,7 @@ use crate::shared_state::Control;
 const FLUSHES: usize = 3;
 /// Time for the machine to settle after the flushes, as in `ipc-static`, which waits one second before its peers start
 /// and one second in the sender.
-const SETTLING: Duration = Duration::from_secs(2);
+const SETTLE_TIME: Duration = Duration::from_secs(2);
 
 /// Report of a peer on one of its phases.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,35 +24,35 @@ pub(super) struct PhaseReport {
 
 /// Phases that have counted so far, and the number requested.
 #[derive(Debug)]
-pub(super) struct Repeated {
-    asked: Option<Repeats>,
+pub(super) struct PhaseReports {
+    requested: Option<RepeatedPhases>,
     done: Vec<PhaseReport>,
 }
 
-impl Repeated {
-    pub(super) fn of(asked: Option<Repeats>) -> Self {
-        Self { asked, done: Vec::new() }
+impl PhaseReports {
+    pub(super) fn new(requested: Option<RepeatedPhases>) -> Self {
+        Self { requested, done: Vec::new() }
     }
 
     /// Lets the machine settle, if requested. The other peer waits at the barrier.
-    pub(super) fn rest(&self, role: Role) {
-        let rest = self.asked.map_or(Rest::None, |asked| asked.rest);
-        if rest == Rest::Settle && role != Role::Receiver {
+    pub(super) fn settle(&self, role: Role) {
+        let rest = self.requested.map_or(PhasePause::None, |phases| phases.rest);
+        if rest == PhasePause::Settle && role != Role::Receiver {
             (0..FLUSHES).for_each(|_| rustix::fs::sync());
-            thread::sleep(SETTLING);
+            thread::sleep(SETTLE_TIME);
         }
     }
 
     /// Records a counted phase and returns whether it was the last.
-    pub(super) fn is_over(&mut self, usage: &RoleUsage, control: &Control) -> bool {
-        let Some(asked) = self.asked else { return true };
+    pub(super) fn record(&mut self, usage: &RoleUsage, control: &Control) -> bool {
+        let Some(requested) = self.requested else { return true };
         let (elapsed_ns, arrived) = (control.elapsed_ns(), control.messages());
         self.done.push(PhaseReport { usage: usage.clone(), elapsed_ns, arrived });
-        self.done.len() as u64 >= u64::from(asked.count)
+        self.done.len() as u64 >= u64::from(requested.count)
     }
 
     /// Whether a phase has counted.
-    pub(super) fn have_begun(&self) -> bool {
+    pub(super) fn has_begun(&self) -> bool {
         !self.done.is_empty()
     }
 
@@ -62,14 +62,14 @@ impl Repeated {
     }
 }
 
-/// Combines the reports of `parties` (the sender first) phase by phase.
-pub(super) fn combine(parties: Vec<Vec<PhaseReport>>) -> Vec<Repeat> {
-    let mut repeats: Vec<Repeat> = Vec::new();
-    for party in parties {
+/// Combines the reports of `reports` (the sender first) phase by phase.
+pub(super) fn combine(reports: Vec<Vec<PhaseReport>>) -> Vec<MeasuredPhase> {
+    let mut repeats: Vec<MeasuredPhase> = Vec::new();
+    for party in reports {
         for (number, phase) in party.into_iter().enumerate() {
             match repeats.get_mut(number) {
                 Some(known) => known.roles.push(phase.usage),
-                None => repeats.push(Repeat {
+                None => repeats.push(MeasuredPhase {
                     elapsed_ns: phase.elapsed_ns,
                     messages: phase.arrived,
                     roles: vec![phase.usage],
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn each_phase_has_the_usage_of_both_parties() {
+    fn each_phase_has_the_usage_of_both_peers() {
         let phase = |role, number: u64| PhaseReport {
             usage: usage(role, number),
             elapsed_ns: 10 * number,
@@ -118,14 +118,15 @@ mod tests {
     }
 
     #[test]
-    fn one_phase_counts_where_no_number_was_asked_for() {
+    fn one_phase_counts_if_no_number_was_requested() {
         let (control, usage) = (Control::default(), usage(Role::Sender, 1));
-        assert!(Repeated::of(None).is_over(&usage, &control));
-        let mut twice = Repeated::of(Some(Repeats { count: 2, rest: Rest::None }));
-        assert!(!twice.is_over(&usage, &control));
-        assert!(twice.is_over(&usage, &control));
+        assert!(PhaseReports::new(None).record(&usage, &control));
+        let mut twice =
+            PhaseReports::new(Some(RepeatedPhases { count: 2, rest: PhasePause::None }));
+        assert!(!twice.record(&usage, &control));
+        assert!(twice.record(&usage, &control));
         assert_eq!(twice.reports().len(), 2);
-        let none = Some(Repeats { count: 0, rest: Rest::None });
-        assert!(Repeated::of(none).is_over(&usage, &control), "none is taken for one");
+        let none = Some(RepeatedPhases { count: 0, rest: PhasePause::None });
+        assert!(PhaseReports::new(none).record(&usage, &control), "none is taken for one");
     }
 }

@@ -14,15 +14,15 @@ use super::split::Times;
 
 /// One reading of a process's counters.
 #[derive(Clone, Debug)]
-pub(crate) struct Books {
+pub(crate) struct ProcPid {
     times: Times,
     minor_faults: u64,
-    threads: BTreeMap<String, Thread>,
+    threads: BTreeMap<String, ThreadCounters>,
 }
 
-impl Books {
+impl ProcPid {
     /// Reads the counters of process `pid`; `None` if it is gone or not visible.
-    pub(crate) fn of(pid: u32) -> Option<Self> {
+    pub(crate) fn read(pid: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The second field, the program's name, may contain spaces and brackets.
         let after_name: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
@@ -31,7 +31,7 @@ impl Books {
         let ns_in = |number: usize| Some(field(number)?.saturating_mul(ns_per_tick));
         let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
         let thread = |task: fs::DirEntry| {
-            Some((task.file_name().into_string().ok()?, Thread::of(&task.path())?))
+            Some((task.file_name().into_string().ok()?, ThreadCounters::read(&task.path())?))
         };
         Some(Self {
             times: Times { user_ns: ns_in(14)?, system_ns: ns_in(15)? },
@@ -43,11 +43,11 @@ impl Books {
     /// Use from `self` to `end`. CPU time is exact, except for threads that ended before `end`. If the kernel keeps no
     /// exact time, user and system time are counted in ticks, of which a short run has few.
     pub(crate) fn until(&self, end: &Self) -> RoleUsage {
-        let threads: Vec<Thread> = end
+        let threads: Vec<ThreadCounters> = end
             .threads
             .iter()
             .map(|(id, thread)| {
-                thread.since(&self.threads.get(id).copied().unwrap_or(Thread::NOT_BEGUN))
+                thread.since(&self.threads.get(id).copied().unwrap_or(ThreadCounters::ZERO))
             })
             .collect();
         let cpu_ns: Option<u64> = threads.iter().map(|thread| thread.cpu_ns).sum();
@@ -74,23 +74,23 @@ impl Books {
 /// Per-thread counters, for which the kernel keeps no sum per process. The counts of a thread are lost when it ends, so
 /// a sum over the existing threads can fall.
 #[derive(Clone, Copy, Debug)]
-struct Thread {
+struct ThreadCounters {
     voluntary_switches: u64,
     involuntary_switches: u64,
     cpu_ns: Option<u64>,
     run_delay_ns: Option<u64>,
 }
 
-impl Thread {
+impl ThreadCounters {
     /// Counters of a thread that had not started.
-    const NOT_BEGUN: Self = Self {
+    const ZERO: Self = Self {
         voluntary_switches: 0,
         involuntary_switches: 0,
         cpu_ns: Some(0),
         run_delay_ns: Some(0),
     };
 
-    fn of(task: &Path) -> Option<Self> {
+    fn read(task: &Path) -> Option<Self> {
         let status = fs::read_to_string(task.join("status")).ok()?;
         let count = |name: &str| {
             status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
@@ -124,11 +124,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_this_process_uses_stands_in_its_books() {
-        let before = Books::of(std::process::id()).unwrap();
+    fn the_use_of_this_process_is_counted() {
+        let before = ProcPid::read(std::process::id()).unwrap();
         let begin = crate::clock::now_ns();
         while crate::clock::now_ns() - begin < 50_000_000 {}
-        let used = before.until(&Books::of(std::process::id()).unwrap());
+        let used = before.until(&ProcPid::read(std::process::id()).unwrap());
         assert_eq!(used.role, Role::Broker);
         assert_eq!(used.calls, None);
         let sum_ns = used.user_ns + used.system_ns;
@@ -136,19 +136,19 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_ended_takes_nothing_from_the_others() {
-        let thread = |cpu_ns| Thread { cpu_ns: Some(cpu_ns), ..Thread::NOT_BEGUN };
-        let books = |threads: &[(&str, u64)]| Books {
+    fn a_thread_that_ended_does_not_reduce_the_sum() {
+        let thread = |cpu_ns| ThreadCounters { cpu_ns: Some(cpu_ns), ..ThreadCounters::ZERO };
+        let counters = |threads: &[(&str, u64)]| ProcPid {
             times: Times::default(),
             minor_faults: 0,
             threads: threads.iter().map(|&(id, ns)| (id.to_owned(), thread(ns))).collect(),
         };
-        let used = books(&[("1", 50), ("2", 9_000)]).until(&books(&[("1", 80), ("3", 7)]));
+        let used = counters(&[("1", 50), ("2", 9_000)]).until(&counters(&[("1", 80), ("3", 7)]));
         assert_eq!(used.cpu_ns, Some(37));
     }
 
     #[test]
-    fn a_process_that_is_gone_has_none() {
-        assert!(Books::of(u32::MAX).is_none());
+    fn a_process_that_is_gone_has_no_counters() {
+        assert!(ProcPid::read(u32::MAX).is_none());
     }
 }

@@ -17,11 +17,11 @@ use rustix::process::{
     set_parent_process_death_signal, waitpid,
 };
 
-use super::party::{Party, PartyReport};
-use super::settle::{Answer, GRACE_MS, settle};
-use super::threads::panicked;
+use super::peer::{PeerReport, PeerRunner};
+use super::peer_results::{GRACE_MS, PeerResult, collect_reports};
+use super::threads::panic_failure;
 use super::{Ends, objects};
-use crate::channel::{Endpoint, nearness};
+use crate::channel::{Endpoint, peer_placement};
 use crate::harness_failure;
 use crate::shared_state::Control;
 
@@ -41,49 +41,49 @@ pub(super) fn run<E: Endpoint>(
     spec: &RunSpec,
     ends: Ends<E>,
     control: &Control,
-) -> Result<Vec<PartyReport>, Failure> {
+) -> Result<Vec<PeerReport>, Failure> {
     let helper = ends.helper;
-    let party = |role, end: Option<E>, memory| {
-        let end = end.ok_or_else(no_end)?;
-        let nearness = nearness(spec);
-        Party { spec, role, end, other: None, memory, control, nearness, helper }.play()
+    let run_peer = |role, end: Option<E>, memory| {
+        let end = end.ok_or_else(missing_end)?;
+        let placement = peer_placement(spec);
+        PeerRunner { spec, role, end, other: None, memory, control, placement, helper }.run()
     };
     // Each fork inherits both ends; each process closes the one it does not use.
     let (mut sender, mut receiver) = (Some(ends.sender), Some(ends.receiver));
     let [mut senders, mut receivers] = ends.memory;
     let mut first = Some(fork(Role::Sender, || {
-        give_up(receiver.take());
-        party(Role::Sender, sender.take(), senders.take())
+        close_end(receiver.take());
+        run_peer(Role::Sender, sender.take(), senders.take())
     })?);
     let second = fork(Role::Receiver, || {
         // The child also inherited the worker's pipe to the first peer.
         drop(first.take());
-        give_up(sender.take());
-        party(Role::Receiver, receiver.take(), receivers.take())
+        close_end(sender.take());
+        run_peer(Role::Receiver, receiver.take(), receivers.take())
     });
-    give_up(sender);
-    give_up(receiver);
+    close_end(sender);
+    close_end(receiver);
     match (first, second) {
-        (Some(first), Ok(second)) => watch(&[first, second]),
+        (Some(first), Ok(second)) => wait_for_reports(&[first, second]),
         (first, second) => {
-            first.iter().for_each(end);
-            Err(second.err().unwrap_or_else(no_end))
+            first.iter().for_each(kill_and_reap);
+            Err(second.err().unwrap_or_else(missing_end))
         }
     }
 }
 
-fn give_up<E: Endpoint>(end: Option<E>) {
+fn close_end<E: Endpoint>(end: Option<E>) {
     if let Some(end) = end {
-        end.disown();
+        end.close_after_fork();
     }
 }
 
-fn no_end() -> Failure {
-    Failure::new(FailureKind::Worker, "the party was forked without its end")
+fn missing_end() -> Failure {
+    Failure::new(FailureKind::Worker, "the peer was forked without its end")
 }
 
 /// Forks a process that runs `play`, reports, and exits.
-fn fork(role: Role, play: impl FnOnce() -> Answer) -> Result<Child, Failure> {
+fn fork(role: Role, play: impl FnOnce() -> PeerResult) -> Result<Child, Failure> {
     let set_up = |call: &str, errno| harness_failure(FailureKind::SetUp, call, errno);
     let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|e| set_up("pipe2", e))?;
     let worker = getpid();
@@ -92,8 +92,8 @@ fn fork(role: Role, play: impl FnOnce() -> Answer) -> Result<Child, Failure> {
     match unsafe { libc::fork() } {
         0 => {
             drop(read);
-            objects::leave_out(&write);
-            become_party(worker, role, play, write)
+            objects::exclude(&write);
+            run_child(worker, role, play, write)
         }
         pid => match Pid::from_raw(pid) {
             Some(pid) if pid.as_raw_nonzero().get() > 0 => Ok(Child { role, pid, report: read }),
@@ -107,14 +107,14 @@ fn last_errno() -> Errno {
 }
 
 /// Runs the forked peer. It is killed when the worker dies.
-fn become_party(worker: Pid, role: Role, play: impl FnOnce() -> Answer, write: OwnedFd) -> ! {
+fn run_child(worker: Pid, role: Role, play: impl FnOnce() -> PeerResult, write: OwnedFd) -> ! {
     // Fails only for an invalid signal number.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let orphaned = getppid() != Some(worker);
     if !orphaned {
         let answer = catch_unwind(AssertUnwindSafe(play))
-            .unwrap_or_else(|panic| Err(panicked(&*panic)))
-            .map_err(|failure| failure.by(role));
+            .unwrap_or_else(|panic| Err(panic_failure(&*panic)))
+            .map_err(|failure| failure.with_role(role));
         let text = serde_json::to_vec(&answer).unwrap_or_default();
         // If the write fails, the worker has abandoned this run.
         let _ = File::from(write).write_all(&text);
@@ -124,27 +124,27 @@ fn become_party(worker: Pid, role: Role, play: impl FnOnce() -> Answer, write: O
 }
 
 /// Waits for both reports. After a failure, waits briefly for the other peer's report.
-fn watch(children: &[Child; 2]) -> Result<Vec<PartyReport>, Failure> {
-    let mut answers: [Option<Answer>; 2] = [None, None];
+fn wait_for_reports(children: &[Child; 2]) -> Result<Vec<PeerReport>, Failure> {
+    let mut answers: [Option<PeerResult>; 2] = [None, None];
     while answers.iter().any(Option::is_none) {
         let failed = answers.iter().flatten().any(Result::is_err);
         let Some(index) = next_report(children, &answers, failed.then_some(&GRACE)) else {
             break;
         };
-        answers[index] = Some(listen(&children[index]));
+        answers[index] = Some(read_report(&children[index]));
     }
     for (child, answer) in children.iter().zip(&answers) {
         if answer.is_none() {
-            end(child);
+            kill_and_reap(child);
         }
     }
-    settle(answers.into_iter().flatten())
+    collect_reports(answers.into_iter().flatten())
 }
 
 /// Index of a child that has not answered and is readable; `None` after `limit`.
 fn next_report(
     children: &[Child; 2],
-    answers: &[Option<Answer>; 2],
+    answers: &[Option<PeerResult>; 2],
     limit: Option<&Timespec>,
 ) -> Option<usize> {
     let open: Vec<usize> = (0..2).filter(|&index| answers[index].is_none()).collect();
@@ -164,7 +164,7 @@ fn next_report(
 }
 
 /// Reads the answer of a child and reaps it.
-fn listen(child: &Child) -> Answer {
+fn read_report(child: &Child) -> PeerResult {
     let mut text = Vec::new();
     let read = child.report.try_clone().and_then(|fd| File::from(fd).read_to_end(&mut text));
     let status = reap(child);
@@ -177,13 +177,13 @@ fn listen(child: &Child) -> Answer {
 fn died(role: Role, status: Option<WaitStatus>) -> Failure {
     let how = match status {
         Some(status) if status.signaled() => {
-            format!("killed by signal {}", status.terminating_signal().unwrap_or_default())
+            format!("was killed by signal {}", status.terminating_signal().unwrap_or_default())
         }
         Some(status) => format!("exited with status {}", status.exit_status().unwrap_or_default()),
-        None => "gone".to_owned(),
+        None => "ended; its exit status is unknown".to_owned(),
     };
     let signal = status.and_then(WaitStatus::terminating_signal);
-    Failure::killed_by(signal, format!("the {} was {how}", role.name())).by(role)
+    Failure::from_signal(signal, format!("the {} {how}", role.name())).with_role(role)
 }
 
 fn reap(child: &Child) -> Option<WaitStatus> {
@@ -196,7 +196,7 @@ fn reap(child: &Child) -> Option<WaitStatus> {
     }
 }
 
-fn end(child: &Child) {
+fn kill_and_reap(child: &Child) {
     // The child may already be gone; the error does not matter.
     let _ = kill_process(child.pid, Signal::KILL);
     reap(child);

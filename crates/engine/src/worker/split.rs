@@ -15,10 +15,10 @@ use crate::placement::read_list;
 #[must_use]
 pub fn user_system_split(cpus: Option<[u32; 2]>) -> UserSystemSplit {
     let isolated = read_list(Path::new("/sys/devices/system/cpu/nohz_full"));
-    among(&isolated.unwrap_or_default(), cpus)
+    split_on(&isolated.unwrap_or_default(), cpus)
 }
 
-fn among(isolated: &BTreeSet<u32>, cpus: Option<[u32; 2]>) -> UserSystemSplit {
+fn split_on(isolated: &BTreeSet<u32>, cpus: Option<[u32; 2]>) -> UserSystemSplit {
     match cpus {
         Some(cpus) if cpus.iter().all(|cpu| isolated.contains(cpu)) => UserSystemSplit::Measured,
         _ => UserSystemSplit::Sampled,
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn only_isolated_cpus_measure() {
         let isolated = BTreeSet::from([2, 3]);
-        let on = |cpus| among(&isolated, cpus);
+        let on = |cpus| split_on(&isolated, cpus);
         assert_eq!(on(Some([2, 3])), UserSystemSplit::Measured);
         assert_eq!(on(Some([1, 2])), UserSystemSplit::Sampled);
         assert_eq!(on(None), UserSystemSplit::Sampled);

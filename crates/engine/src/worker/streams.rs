@@ -10,13 +10,13 @@ use rustix::stdio::{stdin, stdout};
 use super::objects;
 
 /// Lowest number of a duplicate: above the standard streams.
-const ABOVE_STANDARD: i32 = 3;
+const MIN_DUPLICATE_FD: i32 = 3;
 
 /// Duplicates of input and output, if made.
-static KEPT: OnceLock<Kept> = OnceLock::new();
+static SAVED: OnceLock<SavedStreams> = OnceLock::new();
 
 #[derive(Debug)]
-struct Kept {
+struct SavedStreams {
     input: OwnedFd,
     output: OwnedFd,
 }
@@ -26,25 +26,25 @@ struct Kept {
 ///
 /// # Errors
 /// Returns `EMFILE` if the process cannot open more descriptors.
-pub(crate) fn keep() -> Result<(), Errno> {
-    if KEPT.get().is_some() {
+pub(crate) fn save() -> Result<(), Errno> {
+    if SAVED.get().is_some() {
         return Ok(());
     }
-    let duplicate = |stream: BorrowedFd<'_>| fcntl_dupfd_cloexec(stream, ABOVE_STANDARD);
-    let kept = Kept { input: duplicate(stdin())?, output: duplicate(stdout())? };
-    objects::leave_out(&kept.input);
-    objects::leave_out(&kept.output);
+    let duplicate = |stream: BorrowedFd<'_>| fcntl_dupfd_cloexec(stream, MIN_DUPLICATE_FD);
+    let kept = SavedStreams { input: duplicate(stdin())?, output: duplicate(stdout())? };
+    objects::exclude(&kept.input);
+    objects::exclude(&kept.output);
     // Only one thread opens the mechanism, so no other can have set this meanwhile.
-    let _ = KEPT.set(kept);
+    let _ = SAVED.set(kept);
     Ok(())
 }
 
 /// Stream from the command: a socket, which may carry descriptors.
 pub(super) fn input() -> BorrowedFd<'static> {
-    KEPT.get().map_or(stdin(), |kept| kept.input.as_fd())
+    SAVED.get().map_or(stdin(), |kept| kept.input.as_fd())
 }
 
 /// Stream to the command.
 pub(crate) fn output() -> BorrowedFd<'static> {
-    KEPT.get().map_or(stdout(), |kept| kept.output.as_fd())
+    SAVED.get().map_or(stdout(), |kept| kept.output.as_fd())
 }

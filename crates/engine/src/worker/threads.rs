@@ -8,10 +8,10 @@ use std::time::Duration;
 use ipcperf_model::{Failure, FailureKind, Role, RunSpec};
 use rustix::io::Errno;
 
-use super::party::{Party, PartyReport};
-use super::settle::{Answer, GRACE_MS, settle};
+use super::peer::{PeerReport, PeerRunner};
+use super::peer_results::{GRACE_MS, PeerResult, collect_reports};
 use super::{Ends, comm};
-use crate::channel::{Endpoint, nearness};
+use crate::channel::{Endpoint, peer_placement};
 use crate::harness_failure;
 use crate::shared_state::Control;
 
@@ -21,35 +21,43 @@ pub(super) fn run<E: Endpoint>(
     spec: &RunSpec,
     ends: Ends<E>,
     control: &'static Control,
-) -> Result<Vec<PartyReport>, Failure> {
+) -> Result<Vec<PeerReport>, Failure> {
     let (report, reports) = mpsc::channel();
     let roles = [(Role::Sender, ends.sender), (Role::Receiver, ends.receiver)];
     let helper = ends.helper;
     for ((role, end), memory) in roles.into_iter().zip(ends.memory) {
         let (report, spec) = (report.clone(), spec.clone());
         let play = move || {
-            let nearness = nearness(&spec);
-            let party =
-                Party { spec: &spec, role, end, other: None, memory, control, nearness, helper };
-            let played = catch_unwind(AssertUnwindSafe(|| party.play()))
-                .unwrap_or_else(|panic| Err(panicked(&*panic)))
-                .map_err(|failure| failure.by(role));
+            let placement = peer_placement(&spec);
+            let party = PeerRunner {
+                spec: &spec,
+                role,
+                end,
+                other: None,
+                memory,
+                control,
+                placement,
+                helper,
+            };
+            let result = catch_unwind(AssertUnwindSafe(|| party.run()))
+                .unwrap_or_else(|panic| Err(panic_failure(&*panic)))
+                .map_err(|failure| failure.with_role(role));
             // The receiving end is closed only if the worker is about to end.
-            let _ = report.send(played);
+            let _ = report.send(result);
         };
         thread::Builder::new()
-            .name(comm::of_thread(role))
+            .name(comm::thread_name(role))
             .spawn(play)
-            .map_err(|error| no_thread(&error))?;
+            .map_err(|error| spawn_failure(&error))?;
     }
     drop(report);
-    let mut done = settle(answers(&reports))?;
+    let mut done = collect_reports(receive_results(&reports))?;
     done.sort_by_key(|report| report.usage.role == Role::Receiver);
     Ok(done)
 }
 
 /// Returns both answers. After a failure, waits briefly for the other answer.
-fn answers(reports: &mpsc::Receiver<Answer>) -> Vec<Answer> {
+fn receive_results(reports: &mpsc::Receiver<PeerResult>) -> Vec<PeerResult> {
     let first = reports.recv();
     let failed = matches!(first, Ok(Err(_)));
     let grace = Duration::from_millis(GRACE_MS.into());
@@ -57,18 +65,18 @@ fn answers(reports: &mpsc::Receiver<Answer>) -> Vec<Answer> {
     first.into_iter().chain(second).collect()
 }
 
-fn no_thread(error: &std::io::Error) -> Failure {
+fn spawn_failure(error: &std::io::Error) -> Failure {
     // Starting a thread fails only with an error of the system.
     let errno = Errno::from_io_error(error).unwrap_or(Errno::AGAIN);
     harness_failure(FailureKind::SetUp, "starting a thread", errno)
 }
 
 /// Converts a peer's panic into a failure.
-pub(super) fn panicked(panic: &(dyn std::any::Any + Send)) -> Failure {
-    let words = panic
+pub(super) fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Failure {
+    let message = panic
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("without a word");
-    Failure::new(FailureKind::Panicked, words).with_remedy("this is a defect: please report it")
+        .unwrap_or("panic without a message");
+    Failure::new(FailureKind::Panicked, message).with_remedy("this is a defect: please report it")
 }

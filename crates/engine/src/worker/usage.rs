@@ -16,18 +16,18 @@ use crate::workload::Meter;
 
 /// Scope of the resource use attributed to a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum RusageScope {
     /// The thread that runs the role.
     Thread,
     /// All threads of its process.
     Process,
 }
 
-impl Whose {
+impl RusageScope {
     /// Scope for a mechanism with `helper`.
-    pub(super) fn of(helper: Helper) -> Self {
+    pub(super) fn from_helper(helper: Helper) -> Self {
         match helper {
-            Helper::OwnThreads => Self::Process,
+            Helper::LibraryThreads => Self::Process,
             _ => Self::Thread,
         }
     }
@@ -44,11 +44,11 @@ impl Whose {
     }
 
     /// CPU time used so far by the peer's other threads, ns.
-    pub(super) fn others_cpu_ns(self) -> u64 {
+    pub(super) fn other_threads_cpu_ns(self) -> u64 {
         self.cpu_ns().saturating_sub(Self::Thread.cpu_ns())
     }
 
-    const fn number(self) -> libc::c_int {
+    const fn rusage_who(self) -> libc::c_int {
         match self {
             Self::Thread => libc::RUSAGE_THREAD,
             Self::Process => libc::RUSAGE_SELF,
@@ -67,12 +67,12 @@ pub(super) struct Usage {
 
 impl Usage {
     /// Reads the use so far of the calling thread, or of its process.
-    pub(super) fn now(whose: Whose) -> Self {
+    pub(super) fn now(scope: RusageScope) -> Self {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: the pointer is to a whole rusage; the call can only fail for a bad pointer or an unknown `who`, and
         // then leaves the zeroes, which are a valid rusage too.
         let usage = unsafe {
-            libc::getrusage(whose.number(), usage.as_mut_ptr());
+            libc::getrusage(scope.rusage_who(), usage.as_mut_ptr());
             usage.assume_init()
         };
         Self {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     /// Use of `whose` while `work` runs, as a peer reports it.
-    fn used(whose: Whose, work: impl FnOnce()) -> RoleUsage {
+    fn used(whose: RusageScope, work: impl FnOnce()) -> RoleUsage {
         let (start, before_ns) = (Usage::now(whose), whose.cpu_ns());
         work();
         let (end, after_ns) = (Usage::now(whose), whose.cpu_ns());
@@ -163,31 +163,34 @@ mod tests {
     #[test]
     fn user_and_system_time_are_the_clocks_time_split() {
         for least_ns in [1_000, 100_000, 20_000_000] {
-            let used = used(Whose::Thread, || spin(least_ns));
+            let used = used(RusageScope::Thread, || spin(least_ns));
             assert_eq!(Some(used.user_ns + used.system_ns), used.cpu_ns, "{used:?}");
         }
     }
 
     #[test]
     fn the_threads_own_clock_is_exact() {
-        let (begin, before) = (crate::clock::now_ns(), Whose::Thread.cpu_ns());
+        let (begin, before) = (crate::clock::now_ns(), RusageScope::Thread.cpu_ns());
         spin(1_000_000);
-        let used = Whose::Thread.cpu_ns() - before;
+        let used = RusageScope::Thread.cpu_ns() - before;
         assert!(used > 10_000 && used <= crate::clock::now_ns() - begin, "{used}");
     }
 
     #[test]
-    fn what_a_librarys_threads_use_is_the_partys() {
-        let whose = Whose::of(find(&"zeromq".into()).unwrap().helper);
-        let others_ns = whose.others_cpu_ns();
+    fn the_use_of_library_threads_counts_for_the_peer() {
+        let whose = RusageScope::from_helper(find(&"zeromq".into()).unwrap().helper);
+        let others_ns = whose.other_threads_cpu_ns();
         let used = used(whose, || std::thread::spawn(|| spin(20_000_000)).join().unwrap());
         assert!(used.user_ns + used.system_ns > 1_000_000, "{used:?}");
-        assert!(whose.others_cpu_ns() - others_ns > 1_000_000);
-        assert_eq!(Whose::of(find(&"pipe".into()).unwrap().helper).others_cpu_ns(), 0);
+        assert!(whose.other_threads_cpu_ns() - others_ns > 1_000_000);
+        assert_eq!(
+            RusageScope::from_helper(find(&"pipe".into()).unwrap().helper).other_threads_cpu_ns(),
+            0
+        );
     }
 
     #[test]
-    fn the_kernels_books_can_be_read() {
+    fn steal_time_can_be_read() {
         assert!(steal_ns(&[]).is_some());
         assert!(steal_ns(&[0]) <= steal_ns(&[]));
     }

@@ -11,19 +11,19 @@ use rustix::io::Errno;
 use super::Task;
 use super::transfer::{boundary_lost, call_failed};
 use crate::channel::Endpoint;
-use crate::clock::{Stamp, ticks};
-use crate::payload::{Payload, Way};
+use crate::clock::{Timestamp, ticks};
+use crate::payload::{MessageDirection, Payload};
 use crate::shared_state::Control;
 
 /// Time the sender waits for the report before it repeats the end mark.
-const REPEAT: Duration = Duration::from_micros(200);
+const END_MARK_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Sends empty messages until the receiver has seen one.
 pub(super) fn send_end<E: Endpoint, P>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
     while !task.control.stream_has_ended() {
         task.meter.transfers += 1;
         match task.end.send(&[]) {
-            Ok(_) | Err(Errno::INTR) => task.control.wait_for_stream_end(REPEAT),
+            Ok(_) | Err(Errno::INTR) => task.control.wait_for_stream_end(END_MARK_INTERVAL),
             Err(errno) => return Err(call_failed("send", 0, errno)),
         }
     }
@@ -33,35 +33,35 @@ pub(super) fn send_end<E: Endpoint, P>(task: &mut Task<'_, E, P>) -> Result<(), 
 /// Messages that have arrived of a stream whose last message is not known.
 #[derive(Debug)]
 pub(super) struct Arrivals {
-    begin: Stamp,
+    begin: Timestamp,
     last_ticks: u64,
     messages: u64,
 }
 
 impl Arrivals {
-    pub(super) fn none_yet() -> Self {
-        let begin = Stamp::take();
+    pub(super) fn new() -> Self {
+        let begin = Timestamp::now();
         Self { begin, last_ticks: begin.ticks, messages: 0 }
     }
 
     #[inline]
-    pub(super) fn one_more(&mut self) {
+    pub(super) fn record(&mut self) {
         self.last_ticks = ticks();
         self.messages += 1;
     }
 
     /// Stops the clock at the last arrival, however much later this is called.
     pub(super) fn finish(&self, control: &Control) {
-        let end = Stamp::take();
-        control.finish(end.ns - late_ns(self.begin, end, self.last_ticks), self.messages);
+        let end = Timestamp::now();
+        control.finish(end.ns - idle_ns(self.begin, end, self.last_ticks), self.messages);
     }
 }
 
 /// Receives until an empty message marks the end of the stream.
 pub(super) fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
-    let (mut arrivals, mut next) = (Arrivals::none_yet(), 0);
+    let (mut arrivals, mut next) = (Arrivals::new(), 0);
     while receive_one(task, &mut next)? == Arrival::Message {
-        arrivals.one_more();
+        arrivals.record();
     }
     arrivals.finish(task.control);
     task.control.end_stream();
@@ -75,7 +75,7 @@ pub(super) fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Res
     clippy::cast_sign_loss,
     reason = "a positive time within one run"
 )]
-fn late_ns(begin: Stamp, end: Stamp, last_ticks: u64) -> u64 {
+fn idle_ns(begin: Timestamp, end: Timestamp, last_ticks: u64) -> u64 {
     let late = end.ticks.saturating_sub(last_ticks) as f64 * begin.ns_per_tick(end);
     (late as u64).min(end.ns - begin.ns)
 }
@@ -93,7 +93,7 @@ fn receive_one<E: Endpoint, P: Payload>(
 ) -> Result<Arrival, Failure> {
     loop {
         task.meter.transfers += 1;
-        let into = task.incoming.of::<E>(*next, task.extent.buffer_bytes);
+        let into = task.incoming.buffer::<E>(*next, task.size.buffer_bytes);
         return match task.end.recv(into) {
             Ok(0) => Ok(Arrival::End),
             Ok(got) => {
@@ -101,7 +101,7 @@ fn receive_one<E: Endpoint, P: Payload>(
                 Ok(Arrival::Message)
             }
             Err(Errno::INTR) => continue,
-            Err(errno) => Err(call_failed("receive", task.extent.buffer_bytes, errno)),
+            Err(errno) => Err(call_failed("receive", task.size.buffer_bytes, errno)),
         };
     }
 }
@@ -114,19 +114,19 @@ pub(super) fn check<E: Endpoint, P: Payload>(
     got: usize,
     next: u64,
 ) -> Result<u64, Failure> {
-    let message = &*task.incoming.of::<E>(next, got);
-    let number = task.payload.identify(message, next);
-    if number < next || number >= task.extent.messages {
+    let message = &*task.incoming.buffer::<E>(next, got);
+    let number = task.payload.message_number(message, next);
+    if number < next || number >= task.size.messages {
         return Err(out_of_order(number, next));
     }
-    task.payload.check(message, number, Way::There)?;
-    let whole = got == task.extent.buffer_bytes || got == task.extent.last_bytes;
-    if whole { Ok(number) } else { Err(boundary_lost(task.extent.bytes_of(number), got)) }
+    task.payload.check(message, number, MessageDirection::Forward)?;
+    let whole = got == task.size.buffer_bytes || got == task.size.last_bytes;
+    if whole { Ok(number) } else { Err(boundary_lost(task.size.message_bytes(number), got)) }
 }
 
 #[cold]
 fn out_of_order(number: u64, next: u64) -> Failure {
-    let place = format!("message {number} arrived where {next} or a later one was due");
+    let place = format!("received message {number}; expected {next} or a later one");
     Failure::new(FailureKind::Corrupt, place)
 }
 
@@ -136,12 +136,12 @@ mod tests {
     use std::time::Instant;
 
     use ipcperf_model::Answer;
-    use ipcperf_model::message_options::Handling;
+    use ipcperf_model::message_options::MessageOptions;
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-    use super::super::interleaved::SILENCE;
+    use super::super::interleaved::LOSS_TIMEOUT;
     use super::super::stream::Stream;
-    use super::super::{Extent, Meter, Places, Workload};
+    use super::super::{BufferPool, Meter, PhaseSize, Workload};
     use super::*;
     use crate::channel::Descriptors;
     use crate::histogram::TickHistogram;
@@ -163,7 +163,7 @@ mod tests {
 
     impl Endpoint for Leaky {
         const KEEPS_BOUNDARIES: bool = true;
-        const LOSES: bool = true;
+        const LOSSY: bool = true;
 
         fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
             if self.remaining == 0 {
@@ -186,24 +186,24 @@ mod tests {
     fn in_one_thread_the_silence_after_the_last_arrival_is_not_elapsed_time() {
         for kept in [0, 3] {
             let ([mut end, mut receiver], control) = (Leaky::pair(kept), Control::default());
-            let places = || Places::mapped(64, 1, &Handling::default()).unwrap();
+            let places = || BufferPool::new(64, 1, &MessageOptions::default()).unwrap();
             let mut task = Task {
                 end: &mut end,
                 outgoing: &mut places(),
                 incoming: &mut places(),
                 payload: Unchecked,
-                extent: Extent::whole(64, 10),
-                answer: Answer::Own(64),
+                size: PhaseSize::new(64, 10),
+                answer: Answer::Separate(64),
                 control: &control,
                 meter: Meter::default(),
-                trips: &mut TickHistogram::touched(),
+                trips: &mut TickHistogram::new_touched(),
                 timed_every: 1,
             };
             let start = Instant::now();
             Stream::both(&mut task, &mut receiver).unwrap();
             let others = start.elapsed() - Duration::from_nanos(control.elapsed_ns());
             assert_eq!(control.messages(), kept);
-            assert!(others >= SILENCE, "{others:?}");
+            assert!(others >= LOSS_TIMEOUT, "{others:?}");
         }
     }
 }

@@ -13,30 +13,32 @@ mod transfer;
 
 use std::ops::Range;
 
-pub use buffer_pool::{Places, places_bytes};
+pub use buffer_pool::{BufferPool, pool_bytes};
 pub use round_trip::RoundTrip;
 pub use stream::Stream;
 
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Answer, Failure};
 
 use crate::channel::Endpoint;
 use crate::histogram::TickHistogram;
-use crate::payload::{Payload, Way};
+use crate::payload::{MessageDirection, Payload};
 use crate::shared_state::Control;
 
 /// Amount that a run of `kind` moves if it moves `total_bytes` one way.
 #[must_use]
-pub fn extent(kind: Kind, buffer_bytes: usize, total_bytes: u64) -> Extent {
+pub fn phase_size(kind: WorkloadKind, buffer_bytes: usize, total_bytes: u64) -> PhaseSize {
     match kind {
-        Kind::Stream => Stream::extent(buffer_bytes, total_bytes),
-        Kind::RoundTrip | Kind::RequestReply => RoundTrip::extent(buffer_bytes, total_bytes),
+        WorkloadKind::Stream => Stream::phase_size(buffer_bytes, total_bytes),
+        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
+            RoundTrip::phase_size(buffer_bytes, total_bytes)
+        }
     }
 }
 
 /// Amount of data of one phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct PhaseSize {
     /// Size of each message, bytes, except possibly the last.
     pub buffer_bytes: usize,
     /// Number of messages.
@@ -45,17 +47,17 @@ pub struct Extent {
     pub last_bytes: usize,
 }
 
-impl Extent {
+impl PhaseSize {
     /// An extent of `messages` of `buffer_bytes` each.
     #[must_use]
-    pub const fn whole(buffer_bytes: usize, messages: u64) -> Self {
+    pub const fn new(buffer_bytes: usize, messages: u64) -> Self {
         Self { buffer_bytes, messages, last_bytes: buffer_bytes }
     }
 
     /// An extent of exactly `total_bytes`, at least 1; the last message holds the remainder.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "a remainder below buffer_bytes")]
-    pub const fn of_total(buffer_bytes: usize, total_bytes: u64) -> Self {
+    pub const fn from_total(buffer_bytes: usize, total_bytes: u64) -> Self {
         let messages = total_bytes.div_ceil(buffer_bytes as u64);
         let last_bytes = (total_bytes - (messages - 1) * buffer_bytes as u64) as usize;
         Self { buffer_bytes, messages, last_bytes }
@@ -64,7 +66,7 @@ impl Extent {
     /// Size of message `number`, bytes.
     #[inline]
     #[must_use]
-    pub const fn bytes_of(&self, number: u64) -> usize {
+    pub const fn message_bytes(&self, number: u64) -> usize {
         if number + 1 == self.messages { self.last_bytes } else { self.buffer_bytes }
     }
 
@@ -100,13 +102,13 @@ pub struct Task<'a, E, P> {
     /// This peer's end of the mechanism.
     pub end: &'a mut E,
     /// Buffers to send from.
-    pub outgoing: &'a mut Places,
+    pub outgoing: &'a mut BufferPool,
     /// Buffers to receive into.
-    pub incoming: &'a mut Places,
+    pub incoming: &'a mut BufferPool,
     /// Processing of each message.
     pub payload: P,
     /// Amount of data to move.
-    pub extent: Extent,
+    pub size: PhaseSize,
     /// Reply to each message.
     pub answer: Answer,
     /// State that the peers share.
@@ -122,19 +124,21 @@ pub struct Task<'a, E, P> {
 impl<E, P> Task<'_, E, P> {
     /// Size of message `number`, or of its reply, bytes.
     #[inline]
-    fn bytes_of(&self, number: u64, way: Way) -> usize {
-        match (way, self.answer) {
-            (Way::Back, Answer::Own(bytes)) => bytes,
-            (Way::There, _) | (Way::Back, Answer::Echo) => self.extent.bytes_of(number),
+    fn message_bytes(&self, number: u64, direction: MessageDirection) -> usize {
+        match (direction, self.answer) {
+            (MessageDirection::Reverse, Answer::Separate(bytes)) => bytes,
+            (MessageDirection::Forward, _) | (MessageDirection::Reverse, Answer::Echo) => {
+                self.size.message_bytes(number)
+            }
         }
     }
 
     /// Direction that the stamps of replies encode: an echo keeps the stamp of the message it answers.
     #[inline]
-    fn answered_as(&self) -> Way {
+    fn reply_stamp(&self) -> MessageDirection {
         match self.answer {
-            Answer::Own(_) => Way::Back,
-            Answer::Echo => Way::There,
+            Answer::Separate(_) => MessageDirection::Reverse,
+            Answer::Echo => MessageDirection::Forward,
         }
     }
 
@@ -151,7 +155,7 @@ impl<E, P> Task<'_, E, P> {
 /// and [`Control::finish`].
 pub trait Workload {
     /// Amount that a run of `total_bytes` moves.
-    fn extent(buffer_bytes: usize, total_bytes: u64) -> Extent;
+    fn phase_size(buffer_bytes: usize, total_bytes: u64) -> PhaseSize;
 
     /// Runs the peer that sends, or that starts each round trip.
     ///
@@ -184,7 +188,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_extent_of_a_total_moves_exactly_that(buffer in 1_usize..100_000, total in 1_u64..1 << 40) {
-            let extent = Extent::of_total(buffer, total);
+            let extent = PhaseSize::from_total(buffer, total);
             prop_assert_eq!(extent.total_bytes(), total);
             prop_assert!(extent.last_bytes >= 1 && extent.last_bytes <= buffer);
         }

@@ -12,14 +12,14 @@ use std::ops::Range;
 
 use ipcperf_model::{Answer, Failure, FailureKind};
 
-use super::interleaved::{Leg, carry};
-use super::{Extent, Task, Workload, transfer};
+use super::interleaved::{Leg, transfer_range};
+use super::{PhaseSize, Task, Workload, transfer};
 use crate::channel::Endpoint;
-use crate::clock::{Stamp, now_ns, ticks};
-use crate::payload::{Payload, Way};
+use crate::clock::{Timestamp, now_ns, ticks};
+use crate::payload::{MessageDirection, Payload};
 
 /// Number of trips timed to estimate the duration of one; they count like any other.
-const FIRST: u64 = 64;
+const ESTIMATE_TRIPS: u64 = 64;
 /// Upper bound of a trip in ns, and the number of trips of which one is timed individually; the first matching entry
 /// applies.
 const BATCHES: [(u64, u64); 2] = [(1_000, 64), (2_000, 16)];
@@ -29,17 +29,18 @@ const BATCHES: [(u64, u64); 2] = [(1_000, 64), (2_000, 16)];
 pub struct RoundTrip;
 
 impl Workload for RoundTrip {
-    fn extent(buffer_bytes: usize, total_bytes: u64) -> Extent {
-        Extent::whole(buffer_bytes, total_bytes.div_ceil(buffer_bytes as u64))
+    fn phase_size(buffer_bytes: usize, total_bytes: u64) -> PhaseSize {
+        PhaseSize::new(buffer_bytes, total_bytes.div_ceil(buffer_bytes as u64))
     }
 
     fn send<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
         // Counted in registers: through `task` each count would be a store and a load.
         let mut meter = task.meter;
-        let (there, back) = (task.extent.buffer_bytes, task.bytes_of(0, Way::Back));
-        let answered_as = task.answered_as();
-        timed(task, |task, number| {
-            transfer::send(task, (number, there), Way::There, &mut meter)?;
+        let (there, back) =
+            (task.size.buffer_bytes, task.message_bytes(0, MessageDirection::Reverse));
+        let answered_as = task.reply_stamp();
+        run_timed(task, |task, number| {
+            transfer::send(task, (number, there), MessageDirection::Forward, &mut meter)?;
             transfer::receive(task, (number, back), answered_as, &mut meter)
         })?;
         task.meter = meter;
@@ -47,15 +48,15 @@ impl Workload for RoundTrip {
     }
 
     fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
-        let bytes = task.extent.buffer_bytes;
+        let bytes = task.size.buffer_bytes;
         let mut meter = task.meter;
-        for number in task.extent.numbers() {
-            let Answer::Own(back) = task.answer else {
+        for number in task.size.numbers() {
+            let Answer::Separate(back) = task.answer else {
                 transfer::echo(task, (number, bytes), &mut meter)?;
                 continue;
             };
-            transfer::receive(task, (number, bytes), Way::There, &mut meter)?;
-            transfer::send(task, (number, back), Way::Back, &mut meter)?;
+            transfer::receive(task, (number, bytes), MessageDirection::Forward, &mut meter)?;
+            transfer::send(task, (number, back), MessageDirection::Reverse, &mut meter)?;
         }
         task.meter = meter;
         Ok(())
@@ -65,28 +66,29 @@ impl Workload for RoundTrip {
         task: &mut Task<'_, E, P>,
         receiver: &mut E,
     ) -> Result<(), Failure> {
-        timed(task, |task, number| {
-            let (one, answered_as) = (number..number + 1, task.answered_as());
-            let there = carry(task, receiver, one.clone(), Leg::THERE, || {})?;
-            let back = carry(task, receiver, one.clone(), Leg::back(answered_as), || {})?;
-            if (there, back) == (one.end, one.end) { Ok(()) } else { Err(lost(number)) }
+        run_timed(task, |task, number| {
+            let (one, answered_as) = (number..number + 1, task.reply_stamp());
+            let there = transfer_range(task, receiver, one.clone(), Leg::FORWARD, || {})?;
+            let back =
+                transfer_range(task, receiver, one.clone(), Leg::reverse(answered_as), || {})?;
+            if (there, back) == (one.end, one.end) { Ok(()) } else { Err(trip_lost(number)) }
         })
     }
 }
 
 #[cold]
-fn lost(number: u64) -> Failure {
-    Failure::new(FailureKind::Corrupt, format!("round trip {number} was lost on the way"))
+fn trip_lost(number: u64) -> Failure {
+    Failure::new(FailureKind::Corrupt, format!("round trip {number} was lost"))
 }
 
 /// Runs all trips, and times each or some of them.
-fn timed<E, P>(
+fn run_timed<E, P>(
     task: &mut Task<'_, E, P>,
     mut trip: impl FnMut(&mut Task<'_, E, P>, u64) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let messages = task.extent.messages;
-    let first = messages.min(FIRST);
-    let start = Stamp::take();
+    let messages = task.size.messages;
+    let first = messages.min(ESTIMATE_TRIPS);
+    let start = Timestamp::now();
     task.control.begin(start.ns);
     time_each(task, 0..first, &mut trip)?;
     if first < messages {
@@ -99,7 +101,7 @@ fn timed<E, P>(
             time_some(task, first..messages, &mut trip)?;
         }
     }
-    let end = Stamp::take();
+    let end = Timestamp::now();
     task.control.finish(end.ns, messages);
     task.control.calibrate(start.ns_per_tick(end));
     Ok(())

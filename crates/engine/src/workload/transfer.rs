@@ -6,25 +6,25 @@ use rustix::io::Errno;
 use super::{Meter, Task};
 use crate::NO_SPACE;
 use crate::channel::Endpoint;
-use crate::payload::{Payload, Way};
+use crate::payload::{MessageDirection, Payload};
 
 /// Composes message `number`, of `bytes`, in its send buffer, and sends it.
 #[inline]
 pub(super) fn send<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     (number, bytes): (u64, usize),
-    way: Way,
+    direction: MessageDirection,
     meter: &mut Meter,
 ) -> Result<(), Failure> {
     if E::SENDS_IN_PLACE {
         let refused = |errno| call_failed("send", bytes, errno);
         task.end.loan(bytes).map_err(refused)?;
-        task.payload.stamp(task.end.loaned(), number, way);
+        task.payload.stamp(task.end.loaned(), number, direction);
         meter.transfers += 1;
         return task.end.send_loan().map_err(refused);
     }
-    let message = task.outgoing.of::<E>(number, bytes);
-    task.payload.stamp(message, number, way);
+    let message = task.outgoing.buffer::<E>(number, bytes);
+    task.payload.stamp(message, number, direction);
     send_message(task.end, message, meter)
 }
 
@@ -33,17 +33,17 @@ pub(super) fn send<E: Endpoint, P: Payload>(
 pub(super) fn receive<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     (number, bytes): (u64, usize),
-    way: Way,
+    direction: MessageDirection,
     meter: &mut Meter,
 ) -> Result<(), Failure> {
     if E::RECEIVES_IN_PLACE {
         take(task.end, bytes, meter)?;
-        task.payload.check(task.end.taken(), number, way)?;
+        task.payload.check(task.end.taken(), number, direction)?;
         return task.end.release().map_err(|errno| call_failed("receive", bytes, errno));
     }
-    let message = task.incoming.of::<E>(number, bytes);
+    let message = task.incoming.buffer::<E>(number, bytes);
     receive_message(task.end, message, meter)?;
-    task.payload.check(message, number, way)
+    task.payload.check(message, number, direction)
 }
 
 /// Receives message `number`, of `bytes`, checks it, and sends it back from where it lies: from a buffer that is not
@@ -55,13 +55,13 @@ pub(super) fn echo<E: Endpoint, P: Payload>(
 ) -> Result<(), Failure> {
     if E::RECEIVES_IN_PLACE {
         take(task.end, bytes, meter)?;
-        task.payload.check(task.end.taken(), number, Way::There)?;
+        task.payload.check(task.end.taken(), number, MessageDirection::Forward)?;
         meter.transfers += 1;
         return task.end.send_taken().map_err(|errno| call_failed("send", bytes, errno));
     }
-    let message = task.outgoing.of::<E>(number, bytes);
+    let message = task.outgoing.buffer::<E>(number, bytes);
     receive_message(task.end, message, meter)?;
-    task.payload.check(message, number, Way::There)?;
+    task.payload.check(message, number, MessageDirection::Forward)?;
     send_message(task.end, message, meter)
 }
 
@@ -140,8 +140,8 @@ pub(super) fn peer_gone(bytes: usize) -> Failure {
 }
 
 #[cold]
-pub(super) fn boundary_lost(asked: usize, got: usize) -> Failure {
-    let place = format!("a message of {asked} bytes arrived as one of {got}");
+pub(super) fn boundary_lost(requested: usize, got: usize) -> Failure {
+    let place = format!("a message of {requested} bytes arrived with {got} bytes");
     Failure::new(FailureKind::Boundary, place)
 }
 

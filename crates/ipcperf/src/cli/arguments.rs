@@ -9,19 +9,19 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use ipcperf_study::Length;
 
+use super::compat_program::CompatArguments;
 use super::custom::CustomArguments;
-use super::known::Known;
-use super::program::ProgramArguments;
+use super::suggestions::Known;
 use crate::cli::form::Form;
 use crate::error::EXIT_CODES;
 
 pub(super) use matrix::MatrixArguments;
 pub(super) use study::{
     JudgeArguments, NewArguments, StudyArguments, StudyCheckArguments, StudyCommand,
-    StudyListArguments, StudyPart, StudyPlanArguments, StudyRunArguments, StudyShowArguments,
+    StudyListArguments, StudyPlanArguments, StudyRunArguments, StudySelection, StudyShowArguments,
 };
 
-/// Measures every local way of inter-process communication on one harness.
+/// Benchmarks all mechanisms of local inter-process communication with one harness.
 #[derive(Debug, Parser)]
 #[command(name = "ipcperf", version, about, after_help = after_help())]
 pub(super) struct Arguments {
@@ -30,54 +30,54 @@ pub(super) struct Arguments {
 }
 
 /// What `ipcperf` alone does.
-pub(super) const ALONE: &str =
+pub(super) const WITHOUT_COMMAND: &str =
     "Without a command, ipcperf surveys this machine: ten mechanisms, about a minute.";
 
 fn after_help() -> String {
     let codes = EXIT_CODES.map(|(code, meaning)| format!("{code} {meaning}"));
-    format!("{ALONE}\n\nExit codes: {}.", codes.join("; "))
+    format!("{WITHOUT_COMMAND}\n\nExit codes: {}.", codes.join("; "))
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Survey this machine: the mechanisms a reader would pick, four sizes, on one CPU and on two
+    /// Survey this machine: ten common mechanisms at four sizes, on one CPU and on two
     Survey(SurveyArguments),
-    /// Measure the cases you name
+    /// Measure a matrix of cases
     Run(RunArguments),
-    /// Watch one case, one run, and print what instruments saw; what being watched cost, too
+    /// Run one case with instruments, and print their observations and their probe effect
     Trace(RunArguments),
     /// Print the matrix and the time it will take; run nothing
     Plan(PlanArguments),
-    /// List what there is
+    /// List mechanisms, workloads, instruments, studies and exporters
     List(ListArguments),
-    /// Describe this machine: what bears on measurements, and what to do about it
+    /// Describe this machine: environment, hardware limits, warnings and remedies
     Machine(MachineArguments),
-    /// Say what works here, what does not, and what would make it work; show what killed runs left
+    /// Check the machine: what works, how to enable the rest, and leftovers of killed runs
     Doctor(DoctorArguments),
     /// Print the tables of results files
     Show(ShowArguments),
     /// Write results in the format of another program
     Export(ExportArguments),
-    /// Go on with a results file: same seed, same blocks, only what is missing
+    /// Continue an interrupted measurement: same seed, same blocks, only the missing runs
     Resume(ResumeArguments),
-    /// Draw up a report on results files: one page of HTML, with figures
+    /// Write a report on results files: one HTML page with figures
     Report(ReportArguments),
-    /// What is asked, measured and claimed: list, show, write, check, plan, run and judge studies
+    /// List, show, create, check, plan, run and judge studies
     Study(StudyArguments),
-    /// Stand for a program of the documents: its arguments, its lines, its exit codes
-    As(ProgramArguments),
-    /// Print what makes a shell complete commands, flags and names
+    /// Run as another benchmark (ipc-static, lmbench, ...): same arguments, output and exit codes
+    Compat(CompatArguments),
+    /// Print the completion script for a shell
     Completions(CompletionsArguments),
-    /// Print the manual page; ipcperf man | man -l - shows it
+    /// Print the manual page; to read it: ipcperf man | man -l -
     Man,
 }
 
 #[derive(Args, Debug, Default)]
 pub(super) struct SurveyArguments {
-    /// Every second size only
+    /// Measure every second size only
     #[arg(long)]
     pub(super) quick: bool,
-    /// Draw up a report of it: one page of HTML
+    /// Also write a report: one HTML page
     #[arg(long, value_name = "FILE.html")]
     pub(super) report: Option<PathBuf>,
     #[command(flatten)]
@@ -101,7 +101,7 @@ pub(super) struct PlanArguments {
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
     #[arg(conflicts_with_all = MatrixArguments::ids())]
     pub(super) study: Option<String>,
-    /// Of a study: every second level of long factors, at most ten repetitions, shorter counts
+    /// With a study: every second level of long factors, at most 10 repetitions, smaller counts
     #[arg(long, requires = "study")]
     pub(super) quick: bool,
     #[command(flatten)]
@@ -123,7 +123,7 @@ impl PlanArguments {
 /// Where results go and what is printed.
 #[derive(Args, Debug, Default)]
 pub(super) struct OutputArguments {
-    /// Write results here [default: a new file in ~/.local/share/ipcperf]
+    /// Write results to FILE [default: a new file in ~/.local/share/ipcperf]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) out: Option<PathBuf>,
     /// Replace FILE if it exists
@@ -132,7 +132,7 @@ pub(super) struct OutputArguments {
     #[command(flatten)]
     pub(super) exports: ExportsArguments,
     #[command(flatten)]
-    pub(super) printed: PrintedArguments,
+    pub(super) printed: PrintArguments,
 }
 
 /// What else is written of what was measured.
@@ -144,16 +144,16 @@ pub(super) struct ExportsArguments {
 
 /// What is printed of what was measured.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub(super) struct PrintedArguments {
+pub(super) struct PrintArguments {
     /// Print a JSON array with a summary of each case instead of tables
     #[arg(long)]
     json: bool,
-    /// No progress bar, no tables
+    /// Print no progress bar and no tables
     #[arg(long, short)]
     quiet: bool,
 }
 
-impl PrintedArguments {
+impl PrintArguments {
     pub(super) const fn form(self) -> Form {
         match (self.json, self.quiet) {
             (false, false) => Form::Tables,
@@ -166,15 +166,15 @@ impl PrintedArguments {
 
 #[derive(Args, Debug)]
 pub(super) struct ListArguments {
-    /// Of what [default: all]
-    pub(super) what: Option<Listed>,
+    /// Kind of entries [default: all]
+    pub(super) what: Option<ListKind>,
     /// Print a JSON array instead of a table
     #[arg(long)]
     pub(super) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Listed {
+pub(super) enum ListKind {
     Mechanisms,
     Workloads,
     Instruments,
@@ -184,26 +184,26 @@ pub(super) enum Listed {
 
 #[derive(Args, Debug)]
 pub(super) struct ReportArguments {
-    /// Results files; several stand side by side
+    /// Results files; several are shown side by side
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
-    /// Write the page here
+    /// Write the report to FILE.html
     #[arg(short, long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
     pub(super) out: PathBuf,
-    /// Judge against this study [default: the one in the files, as it was before the measurement]
+    /// Judge against this study [default: the one stored in the files]
     #[arg(long, value_name = "NAME|FILE")]
     pub(super) study: Option<String>,
-    /// Write each figure into DIR too, as SVG, PDF and PNG
+    /// Also write each figure to DIR, as SVG, PDF and PNG
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(super) figures: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct ResumeArguments {
-    /// A results file whose command was interrupted, killed, or ran out of room
+    /// Results file of a command that was interrupted, was killed, or ran out of disk space
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
-    /// Make all failed runs again, and not only those that failed for want of something that may be back
+    /// Retry all failed runs, not only those that failed for a temporary lack of a resource
     #[arg(long)]
     pub(super) retry_failed: bool,
     #[command(flatten)]
@@ -211,12 +211,12 @@ pub(super) struct ResumeArguments {
     #[command(flatten)]
     pub(super) exports: ExportsArguments,
     #[command(flatten)]
-    pub(super) printed: PrintedArguments,
+    pub(super) printed: PrintArguments,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct DoctorArguments {
-    /// Remove what killed runs of this user left behind
+    /// Remove leftovers of this user's killed runs
     #[arg(long)]
     pub(super) clean: bool,
     /// Print one JSON object instead of tables
@@ -236,7 +236,7 @@ pub(super) struct ShowArguments {
     /// Results files
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
-    /// Refuse a file with a line that cannot be read, which is left out with a warning else
+    /// Reject a file with an unreadable line, instead of skipping the line with a warning
     #[arg(long)]
     pub(super) strict: bool,
     /// Print a JSON array with a summary of each case instead of tables
@@ -252,22 +252,22 @@ pub(super) struct ExportArguments {
     /// Results files
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
-    /// Write here [default: standard output]
+    /// Write to PATH [default: standard output]
     #[arg(long, short, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(super) output: Option<PathBuf>,
 }
 
 fn studies_help() -> String {
-    Known::studies().help("A study's file, or one of")
+    Known::studies().help("Study file, or one of")
 }
 
 fn exports_help() -> String {
-    Known::exporters().help("Write what was measured to PATH too; FORMAT is one of")
+    Known::exporters().help("Also export the results to PATH; FORMAT is one of")
 }
 
 #[derive(Args, Debug)]
 pub(super) struct CompletionsArguments {
-    /// The shell that reads them
+    /// Shell that reads the script
     pub(super) shell: Shell,
 }
 

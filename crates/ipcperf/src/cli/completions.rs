@@ -3,10 +3,10 @@
 use clap::CommandFactory as _;
 
 use super::arguments::{Arguments, CompletionsArguments};
-use crate::error::{Ending, Error};
+use crate::error::{Error, ExitStatus};
 use crate::printing::print_with;
 
-pub(super) fn completions(arguments: &CompletionsArguments) -> Result<Ending, Error> {
+pub(super) fn completions(arguments: &CompletionsArguments) -> Result<ExitStatus, Error> {
     let mut command = Arguments::command();
     let name = command.get_name().to_owned();
     let mut script = Vec::new();
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     /// Returns every command and every long flag of the command line.
-    fn known() -> Vec<String> {
+    fn commands_and_flags() -> Vec<String> {
         let mut all = Arguments::command();
         all.build();
         let commands = all.get_subcommands().map(|command| command.get_name().to_owned());
@@ -33,12 +33,16 @@ mod tests {
 
     #[test]
     fn every_shell_is_offered_every_command_and_flag_and_the_names_of_the_registries() {
-        assert!(known().contains(&"until-ci".to_owned()), "{:?}", known());
+        assert!(
+            commands_and_flags().contains(&"until-ci".to_owned()),
+            "{:?}",
+            commands_and_flags()
+        );
         for shell in Shell::value_variants() {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "ipcperf", &mut script);
             let script = String::from_utf8(script).unwrap();
-            for word in known() {
+            for word in commands_and_flags() {
                 assert!(script.contains(&word), "{shell}: no {word}");
             }
             // Completions for Elvish and PowerShell have commands and flags, but not values of flags.

@@ -7,15 +7,14 @@ use clap::Args;
 use ipcperf_results::Origin;
 
 use crate::error::Error;
-use crate::printing::tell;
+use crate::printing::print_message;
 
 /// Maximum number of mechanisms listed; nobody reads more.
-const MOST_NAMED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct CustomArguments {
-    /// Run the exec: and lib: mechanisms that FILE names although it is not your own: another user owns it, or others
-    /// may write to it
+    /// Run the exec: and lib: mechanisms of FILE even if another user owns it or others may write to it
     #[arg(long)]
     allow_custom: bool,
 }
@@ -26,26 +25,29 @@ impl CustomArguments {
     ///
     /// # Errors
     /// Returns a usage error if the file does not belong to the user and the mechanisms were not allowed.
-    pub(super) fn permit(
+    pub(super) fn check_permission(
         self,
         path: &Path,
         origin: Origin,
         names: &BTreeSet<String>,
     ) -> Result<(), Error> {
-        if names.is_empty() || origin == Origin::Own {
+        if names.is_empty() || origin == Origin::Trusted {
             return Ok(());
         }
         let path = path.display();
-        for name in names.iter().take(MOST_NAMED) {
-            tell(&format!("ipcperf: {path} names a custom mechanism: {name}"));
+        for name in names.iter().take(MAX_LISTED) {
+            print_message(&format!("ipcperf: {path} names a custom mechanism: {name}"));
         }
-        if names.len() > MOST_NAMED {
-            tell(&format!("ipcperf: {path} names {} more", names.len() - MOST_NAMED));
+        if names.len() > MAX_LISTED {
+            print_message(&format!(
+                "ipcperf: {path} names {} more custom mechanisms",
+                names.len() - MAX_LISTED
+            ));
         }
         if self.allow_custom {
             return Ok(());
         }
-        let some: Vec<&str> = names.iter().take(MOST_NAMED).map(String::as_str).collect();
+        let some: Vec<&str> = names.iter().take(MAX_LISTED).map(String::as_str).collect();
         let some = some.join(", ");
         Err(Error::usage(format!(
             "{path} names custom mechanisms: {some}; {origin}: add --allow-custom to run them"

@@ -1,19 +1,19 @@
 //! `ipcperf doctor`.
 
 use super::arguments::DoctorArguments;
-use crate::doctor::{Cleaning, examine, left_behind};
+use crate::build_info::environment;
+use crate::doctor::{Cleanup, examine, leftovers};
 use crate::doctor::{doctor_json, doctor_page};
-use crate::error::{Ending, Error};
+use crate::error::{Error, ExitStatus};
 use crate::printing::print;
-use crate::program::environment;
 use ipcperf_plan::machine::warnings;
 use ipcperf_report::terminal::columns;
 
-pub(super) fn doctor(arguments: &DoctorArguments) -> Result<Ending, Error> {
+pub(super) fn doctor(arguments: &DoctorArguments) -> Result<ExitStatus, Error> {
     let warnings = warnings(&environment());
     let (findings, pmu) = (examine(), ipcperf_observe::counters::pmu());
-    let cleaning = if arguments.clean { Cleaning::Remove } else { Cleaning::Look };
-    let left = left_behind(cleaning);
+    let cleaning = if arguments.clean { Cleanup::Remove } else { Cleanup::List };
+    let left = leftovers(cleaning);
     if arguments.json {
         return print(&doctor_json(&findings, &pmu, &warnings, &left));
     }

@@ -5,44 +5,44 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use ipcperf_results::Strictness;
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 
 use super::arguments::ExportArguments;
 use crate::cli::form::Form;
-use crate::cli::stored::read_files;
-use crate::error::{Ending, Error};
+use crate::cli::results_input::read_files;
+use crate::error::{Error, ExitStatus};
 use crate::printing::print_with;
 use ipcperf_report::export::{Exporter, find};
 
-pub(super) fn export(arguments: &ExportArguments) -> Result<Ending, Error> {
+pub(super) fn export(arguments: &ExportArguments) -> Result<ExitStatus, Error> {
     let exporter = find(&arguments.format)?;
     if let Some(path) = &arguments.output {
-        let input = arguments.files.iter().find(|input| are_one_file(input, path));
+        let input = arguments.files.iter().find(|input| is_same_file(input, path));
         if let Some(input) = input {
-            let words = "-o names a results file that is read: name another";
+            let words = "this results file is an input: choose another path for -o";
             return Err(Error::usage(format!("{}: {words}", input.display())));
         }
     }
     let files = read_files(&arguments.files, Strictness::Lenient)?;
     match &arguments.output {
         None => print_with(|out| (exporter.write)(&files, out)),
-        Some(path) => write(exporter, &files, path).map(|()| Ending::Done),
+        Some(path) => write(exporter, &files, path).map(|()| ExitStatus::Done),
     }
 }
 
 /// Whether both paths lead to the same file, which need not exist yet.
-pub(super) fn are_one_file(one: &Path, other: &Path) -> bool {
-    let whole = |path: &Path| {
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    let resolved = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let inside = || {
             Some(fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?.join(path.file_name()?))
         };
         fs::canonicalize(path).ok().or_else(inside)
     };
-    one == other || whole(one).is_some_and(|one| whole(other) == Some(one))
+    one == other || resolved(one).is_some_and(|one| resolved(other) == Some(one))
 }
 
-fn write(exporter: &Exporter, files: &[Summarised], path: &Path) -> Result<(), Error> {
+fn write(exporter: &Exporter, files: &[AnalyzedFile], path: &Path) -> Result<(), Error> {
     let unwritten = |source| Error::NotWritten { path: path.to_owned(), source };
     let mut out = BufWriter::new(File::create(path).map_err(unwritten)?);
     (exporter.write)(files, &mut out).and_then(|()| out.flush()).map_err(unwritten)
@@ -60,16 +60,16 @@ struct Export {
 
 impl Export {
     fn parse(text: &str) -> Result<Self, Error> {
-        let shape = || Error::usage(format!("--export takes FORMAT=PATH, not `{text}`"));
-        let (format, path) = text.split_once('=').ok_or_else(shape)?;
+        let syntax_error = || Error::usage(format!("--export takes FORMAT=PATH, not `{text}`"));
+        let (format, path) = text.split_once('=').ok_or_else(syntax_error)?;
         let exporter = find(format)?;
         if path.is_empty() {
-            return Err(shape());
+            return Err(syntax_error());
         }
         Ok(Self { exporter, path: PathBuf::from(path) })
     }
 
-    fn taken(&self, words: &str) -> Error {
+    fn path_error(&self, words: &str) -> Error {
         Error::usage(format!("{}: {words}", self.path.display()))
     }
 }
@@ -84,11 +84,13 @@ impl Exports {
         let mut exports: Vec<Export> = Vec::new();
         for text in texts {
             let export = Export::parse(text)?;
-            if results.is_some_and(|results| are_one_file(&export.path, results)) {
-                return Err(export.taken("--export names the results file: name another"));
+            if results.is_some_and(|results| is_same_file(&export.path, results)) {
+                return Err(export
+                    .path_error("--export would overwrite the results file: choose another path"));
             }
-            if exports.iter().any(|other| are_one_file(&other.path, &export.path)) {
-                return Err(export.taken("two --export name this file: give each its own"));
+            if exports.iter().any(|other| is_same_file(&other.path, &export.path)) {
+                return Err(export
+                    .path_error("two --export options name this file: give each its own path"));
             }
             check_writable(&export.path)?;
             exports.push(export);
@@ -100,12 +102,12 @@ impl Exports {
     ///
     /// # Errors
     /// Returns the first error.
-    pub(super) fn write(&self, measured: &Summarised, form: Form) -> Result<(), Error> {
+    pub(super) fn write(&self, measured: &AnalyzedFile, form: Form) -> Result<(), Error> {
         let mut all = Ok(());
         for Export { exporter, path } in &self.0 {
             let written = write(exporter, std::slice::from_ref(measured), path);
             if written.is_ok() {
-                form.tell(&format!("{} in {}", exporter.name, path.display()));
+                form.print_message(&format!("{} written to {}", exporter.name, path.display()));
             }
             all = all.and(written);
         }

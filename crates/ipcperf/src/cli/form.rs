@@ -1,6 +1,6 @@
 //! Output form of a command's results.
 
-use crate::printing::{Visibility, tell};
+use crate::printing::{Visibility, print_message};
 
 /// Parts of the results that are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +22,9 @@ impl Form {
     }
 
     /// Prints a message to standard error, unless `--quiet` is given.
-    pub(super) fn tell(self, words: &str) {
+    pub(super) fn print_message(self, words: &str) {
         if self.visibility() == Visibility::OnTerminal {
-            tell(words);
+            print_message(words);
         }
     }
 }

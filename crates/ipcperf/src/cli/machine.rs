@@ -5,10 +5,10 @@ use std::io::IsTerminal;
 use ipcperf_engine::limits::{self, Effort};
 
 use super::arguments::MachineArguments;
+use crate::build_info::environment;
 use crate::cli::session::topology;
-use crate::error::{Ending, Error};
-use crate::printing::{print, tell};
-use crate::program::environment;
+use crate::error::{Error, ExitStatus};
+use crate::printing::{print, print_message};
 use ipcperf_plan::machine::warnings;
 use ipcperf_report::terminal::{columns, machine_json, machine_page};
 
@@ -16,11 +16,13 @@ use ipcperf_report::terminal::{columns, machine_json, machine_page};
 const COPY_SIZES: [usize; 10] =
     [64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20];
 
-pub(super) fn machine(arguments: &MachineArguments) -> Result<Ending, Error> {
+pub(super) fn machine(arguments: &MachineArguments) -> Result<ExitStatus, Error> {
     let environment = environment();
     let warnings = warnings(&environment);
     if std::io::stderr().is_terminal() {
-        tell("ipcperf: measuring the limits of this machine, some seconds");
+        print_message(
+            "ipcperf: measuring the hardware limits of this machine, which takes some seconds",
+        );
     }
     let limits = limits::measure(&topology()?, &COPY_SIZES, Effort::Thorough);
     if arguments.json {

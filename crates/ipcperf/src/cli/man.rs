@@ -6,44 +6,43 @@ use clap::CommandFactory as _;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use super::arguments::{ALONE, Arguments};
-use crate::error::{EXIT_CODES, Ending, Error};
+use super::arguments::{Arguments, WITHOUT_COMMAND};
+use crate::error::{EXIT_CODES, Error, ExitStatus};
 use crate::printing::print_with;
 
-const DESCRIPTION: &str = "\
-ipcperf measures every local way of inter-process communication of the machine it runs on, on one \
-harness, side by side. Each case is measured again and again in fresh processes, in blocks that are \
-shuffled; what the machine held up is set aside and made again; every sample is kept in a results file \
-of JSON lines, from which tables are made.";
+const DESCRIPTION: &str = "ipcperf measures all mechanisms of local inter-process communication on one machine with \
+    one harness, so that they can be compared. Each case is measured repeatedly, in fresh processes and in shuffled \
+    blocks. Runs that were disturbed by other activity are excluded and retried. Every sample is stored in a results \
+    file (JSON Lines), from which tables, reports and exports are made.";
 
 /// Examples of frequent tasks.
 const EXAMPLES: [(&str, &str); 9] = [
-    ("ipcperf", "surveys this machine: ten mechanisms, about a minute"),
+    ("ipcperf", "survey this machine: ten mechanisms, about a minute"),
     ("ipcperf run -m pipe,unix-stream -b 512..16MiB", "bandwidth by buffer size"),
     ("ipcperf run -m all -w round-trip -b 64 --placement split", "round trips on two CPUs"),
     ("ipcperf run -m pipe --set pipe.capacity=4KiB..1MiB", "an option as a factor"),
-    ("ipcperf run -m pipe -b 64KiB --until-ci 2", "until the median is known to 2 %"),
-    ("ipcperf plan -m all -b 64..1MiB", "the matrix and its time; runs nothing"),
-    ("ipcperf export csv survey.jsonl -o survey.csv", "a sheet for a spreadsheet"),
-    ("ipcperf study run pipe-or-socket", "a study: measured, and its hypotheses judged"),
-    ("ipcperf resume survey.jsonl", "only what is missing, after whatever ended it"),
+    ("ipcperf run -m pipe -b 64KiB --until-ci 2", "repeat until the median is known to 2 %"),
+    ("ipcperf plan -m all -b 64..1MiB", "print the matrix and the time it will take; run nothing"),
+    ("ipcperf export csv survey.jsonl -o survey.csv", "CSV for a spreadsheet"),
+    ("ipcperf study run pipe-or-socket", "measure a study and judge its hypotheses"),
+    ("ipcperf resume survey.jsonl", "continue an interrupted measurement"),
 ];
 
 const FILES: [(&str, &str); 1] = [(
     "~/.local/share/ipcperf/",
-    "Results that --out names no file for; $XDG_DATA_HOME/ipcperf/ where that is set.",
+    "Results of commands without --out; $XDG_DATA_HOME/ipcperf/ if that is set.",
 )];
 
 const ENVIRONMENT: [(&str, &str); 1] = [(
     "COLUMNS",
-    "How wide tables may be where standard output is no terminal. The default is 116.",
+    "Maximum width of tables if standard output is not a terminal. The default is 116.",
 )];
 
 /// Manual pages of the measured mechanisms and of related topics.
 const SEE_ALSO: [&str; 7] =
     ["pipe(7)", "unix(7)", "tcp(7)", "udp(7)", "shm_overview(7)", "sched(7)", "perf(1)"];
 
-pub(super) fn man() -> Result<Ending, Error> {
+pub(super) fn man() -> Result<ExitStatus, Error> {
     print_with(|out| out.write_all(&page()?))
 }
 
@@ -57,7 +56,7 @@ fn page() -> io::Result<Vec<u8>> {
     man.render_name_section(&mut page)?;
     synopsis(&all).to_writer(&mut page)?;
     description().to_writer(&mut page)?;
-    for command in called(&all) {
+    for command in leaf_commands(&all) {
         describe(command, &mut page)?;
     }
     closing().to_writer(&mut page)?;
@@ -65,7 +64,7 @@ fn page() -> io::Result<Vec<u8>> {
 }
 
 /// Returns every command; a command with subcommands is replaced by these.
-fn called(all: &clap::Command) -> Vec<&clap::Command> {
+fn leaf_commands(all: &clap::Command) -> Vec<&clap::Command> {
     let visible = |one: &&clap::Command| one.get_name() != "help" && !one.is_hide_set();
     all.get_subcommands()
         .flat_map(|command| {
@@ -78,7 +77,7 @@ fn called(all: &clap::Command) -> Vec<&clap::Command> {
 fn synopsis(all: &clap::Command) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["SYNOPSIS"]).text([bold(all.get_name())]);
-    for command in called(all) {
+    for command in leaf_commands(all) {
         roff.control("br", []).text(usage(command));
     }
     roff
@@ -87,7 +86,7 @@ fn synopsis(all: &clap::Command) -> Roff {
 fn description() -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["DESCRIPTION"]).text([roman(DESCRIPTION)]);
-    roff.control("PP", []).text([roman(ALONE)]);
+    roff.control("PP", []).text([roman(WITHOUT_COMMAND)]);
     roff.control("SH", ["COMMANDS"]);
     roff
 }
@@ -123,14 +122,14 @@ fn describe(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
 fn closing() -> Roff {
     let mut roff = Roff::new();
     let codes = EXIT_CODES.map(|(code, meaning)| (code.to_string(), sentence(meaning)));
-    listed(
+    definition_list(
         &mut roff,
         "EXIT STATUS",
         codes.iter().map(|(code, text)| (code.as_str(), text.as_str())),
     );
-    listed(&mut roff, "ENVIRONMENT", ENVIRONMENT.into_iter());
-    listed(&mut roff, "FILES", FILES.into_iter());
-    listed(&mut roff, "EXAMPLES", EXAMPLES.into_iter());
+    definition_list(&mut roff, "ENVIRONMENT", ENVIRONMENT.into_iter());
+    definition_list(&mut roff, "FILES", FILES.into_iter());
+    definition_list(&mut roff, "EXAMPLES", EXAMPLES.into_iter());
     roff.control("SH", ["SEE ALSO"]).text([roman(SEE_ALSO.join(", "))]);
     roff
 }
@@ -142,7 +141,11 @@ fn sentence(words: &str) -> String {
     first.chain(letters).chain(['.']).collect()
 }
 
-fn listed<'a>(roff: &mut Roff, heading: &str, entries: impl Iterator<Item = (&'a str, &'a str)>) {
+fn definition_list<'a>(
+    roff: &mut Roff,
+    heading: &str,
+    entries: impl Iterator<Item = (&'a str, &'a str)>,
+) {
     roff.control("SH", [heading]);
     for (name, text) in entries {
         roff.control("TP", []).text([bold(name)]).text([roman(text)]);
@@ -165,7 +168,7 @@ mod tests {
         let page = text();
         let mut all = Arguments::command();
         all.build();
-        for command in called(&all) {
+        for command in leaf_commands(&all) {
             let heading = format!(".SS \"{}\"", command.get_bin_name().unwrap());
             let (_, section) = page.split_once(&heading).unwrap_or_else(|| panic!("no {heading}"));
             let section = section.split(".SS").next().unwrap();

@@ -5,34 +5,34 @@ use ipcperf_plan::{Plan, Request, SurveyLength};
 use super::arguments::{PlanArguments, RunArguments, SurveyArguments};
 use super::export::check_writable;
 use super::session::{
-    Measuring, carry_out, present, print_plan, print_plan_json, resolve, topology,
+    MeasuringCommand, execute, print_plan, print_plan_json, print_results, resolve, topology,
 };
 use super::{report, study};
-use crate::error::{Ending, Error};
+use crate::error::{Error, ExitStatus};
 
-pub(super) fn survey(arguments: &SurveyArguments) -> Result<Ending, Error> {
+pub(super) fn survey(arguments: &SurveyArguments) -> Result<ExitStatus, Error> {
     let length = if arguments.quick { SurveyLength::Quick } else { SurveyLength::Full };
     let plan = Plan::resolve(&Request::survey(length), &topology()?)?;
     if let Some(report) = &arguments.report {
         check_writable(report)?;
     }
-    let measured = carry_out(&plan, Measuring::Survey(length), &arguments.output)?;
-    present(&measured.file, measured.ending, arguments.output.printed.form())?;
+    let measured = execute(&plan, MeasuringCommand::Survey(length), &arguments.output)?;
+    print_results(&measured.file, measured.status, arguments.output.printed.form())?;
     if let Some(report) = &arguments.report {
-        let told = report::write(std::slice::from_ref(&measured.file), None, report, None)?;
-        arguments.output.printed.form().tell(&told);
+        let message = report::write(std::slice::from_ref(&measured.file), None, report, None)?;
+        arguments.output.printed.form().print_message(&message);
     }
-    Ok(measured.ending)
+    Ok(measured.status)
 }
 
-pub(super) fn run(arguments: &RunArguments) -> Result<Ending, Error> {
+pub(super) fn run(arguments: &RunArguments) -> Result<ExitStatus, Error> {
     let plan = resolve(&arguments.matrix, |_| ())?;
-    let measured = carry_out(&plan, Measuring::Cases, &arguments.output)?;
-    present(&measured.file, measured.ending, arguments.output.printed.form())?;
-    Ok(measured.ending)
+    let measured = execute(&plan, MeasuringCommand::Cases, &arguments.output)?;
+    print_results(&measured.file, measured.status, arguments.output.printed.form())?;
+    Ok(measured.status)
 }
 
-pub(super) fn plan(arguments: &PlanArguments) -> Result<Ending, Error> {
+pub(super) fn plan(arguments: &PlanArguments) -> Result<ExitStatus, Error> {
     let plan = match &arguments.study {
         Some(name) => study::plan_of(name, arguments.length(), arguments.custom)?,
         None => resolve(&arguments.matrix, |_| ())?,

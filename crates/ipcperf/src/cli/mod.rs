@@ -1,23 +1,23 @@
 //! The command line: arguments, and the code that executes each command.
 
 mod arguments;
+mod compat_program;
 mod completions;
 mod custom;
 mod doctor;
 mod export;
 mod form;
-mod known;
 mod list;
 mod machine;
 mod man;
 mod measure;
-mod program;
 mod report;
+mod results_input;
 mod resume;
 mod session;
 mod show;
-mod stored;
 mod study;
+mod suggestions;
 mod trace;
 
 use std::ffi::OsString;
@@ -26,11 +26,11 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use clap::error::ErrorKind;
 
-use crate::dropin;
-use crate::error::{Ending, Error};
-use crate::printing::tell;
+use crate::compat;
+use crate::error::{Error, ExitStatus};
+use crate::printing::print_message;
 #[cfg(test)]
-pub(crate) use show::whole_page;
+pub(crate) use show::full_page;
 
 use arguments::{Arguments, Command, SurveyArguments};
 
@@ -38,30 +38,30 @@ use arguments::{Arguments, Command, SurveyArguments};
 pub(crate) fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return explain(&error),
+        Err(error) => return report_parse_error(&error),
     };
-    end(obey(&arguments))
+    exit_code(dispatch(&arguments))
 }
 
 /// Entry point if this program was started under the name of a compatibility program.
-pub(crate) fn main_of(program: &str, arguments: &[OsString]) -> ExitCode {
-    end(dropin::stand_for(program, arguments).map(Ending::OfProgram))
+pub(crate) fn compat_main(program: &str, arguments: &[OsString]) -> ExitCode {
+    exit_code(compat::run_program(program, arguments).map(ExitStatus::CompatProgram))
 }
 
-fn end(came: Result<Ending, Error>) -> ExitCode {
-    came.map_or_else(|error| refuse(&error), ExitCode::from)
+fn exit_code(result: Result<ExitStatus, Error>) -> ExitCode {
+    result.map_or_else(|error| report_error(&error), ExitCode::from)
 }
 
 /// Prints the error that ends the command and returns its exit code.
-pub(crate) fn refuse(error: &Error) -> ExitCode {
+pub(crate) fn report_error(error: &Error) -> ExitCode {
     // Errors that were reported as JSON are not reported again as text.
-    if !matches!(error, Error::Told) {
-        tell(&error.told());
+    if !matches!(error, Error::AlreadyReported) {
+        print_message(&error.message());
     }
     error.exit_code()
 }
 
-fn obey(arguments: &Arguments) -> Result<Ending, Error> {
+fn dispatch(arguments: &Arguments) -> Result<ExitStatus, Error> {
     match &arguments.command {
         None => measure::survey(&SurveyArguments::default()),
         Some(Command::Survey(arguments)) => measure::survey(arguments),
@@ -76,14 +76,14 @@ fn obey(arguments: &Arguments) -> Result<Ending, Error> {
         Some(Command::Resume(arguments)) => resume::resume(arguments),
         Some(Command::Report(arguments)) => report::report(arguments),
         Some(Command::Study(arguments)) => study::study(arguments),
-        Some(Command::As(arguments)) => program::stand_for(arguments),
+        Some(Command::Compat(arguments)) => compat_program::run_compat(arguments),
         Some(Command::Completions(arguments)) => completions::completions(arguments),
         Some(Command::Man) => man::man(),
     }
 }
 
 /// Help and version go to standard output; everything else is an error, printed on one line.
-fn explain(error: &clap::Error) -> ExitCode {
+fn report_parse_error(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         // A reader that has closed the pipe is not an error.
         let _ = error.print();
@@ -91,10 +91,10 @@ fn explain(error: &clap::Error) -> ExitCode {
     }
     let text = error.to_string();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let said = lines.take_while(|line| {
+    let message = lines.take_while(|line| {
         !line.starts_with("Usage:") && !line.starts_with("For more information")
     });
-    let said = said.collect::<Vec<_>>().join(" ");
-    tell(&format!("ipcperf: {} (see ipcperf --help)", said.trim_start_matches("error: ")));
+    let said = message.collect::<Vec<_>>().join(" ");
+    print_message(&format!("ipcperf: {} (see ipcperf --help)", said.trim_start_matches("error: ")));
     ExitCode::from(2)
 }

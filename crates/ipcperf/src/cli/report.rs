@@ -3,22 +3,22 @@
 use std::path::Path;
 
 use ipcperf_results::Strictness;
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 
 use super::arguments::ReportArguments;
-use super::export::{are_one_file, check_writable};
-use crate::cli::stored::read_files;
-use crate::error::{Ending, Error};
+use super::export::{check_writable, is_same_file};
+use crate::cli::results_input::read_files;
+use crate::error::{Error, ExitStatus};
 use crate::printing::print;
 use ipcperf_report::figure::write_all;
 use ipcperf_report::html::Report;
-use ipcperf_report::presentation::Asked;
+use ipcperf_report::presentation::StudyContext;
 use ipcperf_study::Study;
 
-pub(super) fn report(arguments: &ReportArguments) -> Result<Ending, Error> {
+pub(super) fn report(arguments: &ReportArguments) -> Result<ExitStatus, Error> {
     let page = &arguments.out;
-    if let Some(input) = arguments.files.iter().find(|input| are_one_file(input, page)) {
-        let words = "-o names a results file that is read: name another";
+    if let Some(input) = arguments.files.iter().find(|input| is_same_file(input, page)) {
+        let words = "this results file is an input: choose another path for -o";
         return Err(Error::usage(format!("{}: {words}", input.display())));
     }
     check_writable(page)?;
@@ -33,20 +33,21 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<Ending, Error> {
 /// # Errors
 /// Fails if one of them cannot be written.
 pub(super) fn write(
-    files: &[Summarised],
+    files: &[AnalyzedFile],
     given: Option<Study>,
     path: &Path,
     figures: Option<&Path>,
 ) -> Result<String, Error> {
-    let asked = Asked::of(files, given);
-    let report = Report::on(files, asked.as_ref());
+    let context = StudyContext::from_files(files, given);
+    let report = Report::new(files, context.as_ref());
     std::fs::write(path, report.page())
         .map_err(|source| Error::NotWritten { path: path.to_owned(), source })?;
-    let mut told = format!("report in {}", path.display());
+    let mut message = format!("report written to {}", path.display());
     if let Some(folder) = figures {
         let written = write_all(report.charts(), &report.names, folder)?;
-        told += &format!("\nfigures in {}: {} files", folder.display(), written.files.len());
-        told.extend(written.lacking.map(|lacking| format!("\n{lacking}")));
+        message +=
+            &format!("\nfigures written to {}: {} files", folder.display(), written.files.len());
+        message.extend(written.missing_formats.map(|lacking| format!("\n{lacking}")));
     }
-    Ok(told)
+    Ok(message)
 }

@@ -6,52 +6,52 @@ use ipcperf_results::{Header, Results, Writer};
 
 use super::arguments::ResumeArguments;
 use super::export::Exports;
-use super::stored;
-use crate::cli::session::{decided_by, measured, present, topology};
-use crate::error::{Ending, Error};
-use crate::printing::{Progress, tell};
-use crate::program::environment;
-use crate::runner::{self, Before, Outcome, Retry, check_custom, stored_plan};
+use super::results_input;
+use crate::build_info::environment;
+use crate::cli::session::{analyzed_file, decided_cases_of, print_results, topology};
+use crate::error::{Error, ExitStatus};
+use crate::printing::{Progress, print_message};
+use crate::runner::{self, Outcome, ResumeState, Retry, check_custom, stored_plan};
 use ipcperf_plan::machine::{NoiseDetection, noise_detection};
-use ipcperf_plan::{Enough, Plan};
+use ipcperf_plan::{Plan, StoppingRule};
 use ipcperf_study::Study;
 
-pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
+pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitStatus, Error> {
     let refuse = |words: String| Error::usage(format!("{}: {words}", arguments.file.display()));
     let mut writer = Writer::open(arguments.file.clone())?;
     let (mut results, origin) = writer.read()?;
-    stored::complete(&mut results);
+    results_input::complete_facts(&mut results);
     let exports = Exports::parse(&arguments.exports.export, Some(&arguments.file))?;
     let header = results.header.clone();
     let plan = stored_plan(&header.plan, header.seed).map_err(refuse)?;
     plan.check_names().map_err(|error| refuse(error.to_string()))?;
     // The code below loads the programs and libraries that the file names.
-    arguments.custom.permit(&arguments.file, origin, &plan.custom_mechanisms())?;
-    same_machine(&header, &plan, &topology()?).map_err(refuse)?;
-    same_noise_detection(&header).map_err(refuse)?;
+    arguments.custom.check_permission(&arguments.file, origin, &plan.custom_mechanisms())?;
+    check_same_machine(&header, &plan, &topology()?).map_err(refuse)?;
+    check_same_noise_detection(&header).map_err(refuse)?;
     header.plan.custom.as_ref().map_or(Ok(()), check_custom).map_err(refuse)?;
     plan.check_stored().map_err(|error| refuse(error.to_string()))?;
-    for warning in results.warnings.iter().cloned().chain(other_version(&header)) {
+    for warning in results.warnings.iter().cloned().chain(version_warning(&header)) {
         let words = format!("ipcperf: warning: {}: {warning}", arguments.file.display());
-        tell(&printable_line(&words));
+        print_message(&printable_line(&words));
     }
     let form = arguments.printed.form();
     let retry = if arguments.retry_failed { Retry::All } else { Retry::Transient };
     let is_over =
         results.is_complete() && (retry == Retry::Transient || results.failures.is_empty());
     let outcome = if is_over {
-        Outcome::of(before(results, retry))
+        Outcome::from_resume_state(resume_state(results, retry))
     } else {
-        writer.go_on(&results)?;
+        writer.resume_after(&results)?;
         let left = plan.runs().saturating_sub(results.samples.len() as u64);
-        let mut progress = Progress::over(left, form.visibility());
+        let mut progress = Progress::new(left, form.visibility());
         let study = study_of(&header, &plan).map_err(refuse)?;
-        let decided = decided_by(study.as_ref(), &header);
-        runner::run(&plan, before(results, retry), &mut writer, &mut progress, &decided)?
+        let decided = decided_cases_of(study.as_ref(), &header);
+        runner::run(&plan, resume_state(results, retry), &mut writer, &mut progress, &decided)?
     };
-    let ending = outcome.ending;
-    let measured = measured(header, outcome, writer.path());
-    present(&measured, ending, form)?;
+    let ending = outcome.status;
+    let measured = analyzed_file(header, outcome, writer.path());
+    print_results(&measured, ending, form)?;
     exports.write(&measured, form)?;
     Ok(ending)
 }
@@ -61,35 +61,34 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<Ending, Error> {
 /// # Errors
 /// Returns a message if the study is not in the file or cannot be read.
 fn study_of(header: &Header, plan: &Plan) -> Result<Option<Study>, String> {
-    if !matches!(plan.enough, Enough::UntilDecided(_)) {
+    if !matches!(plan.stopping_rule, StoppingRule::UntilDecided(_)) {
         return Ok(None);
     }
-    let unknown =
-        |_| "it repeats cases until claims are decided, and its study cannot be read: measure anew";
+    let unknown = |_| "it was measured with --until-decided, and its study cannot be read: start a new measurement";
     let text = header.study_text.as_deref().unwrap_or_default();
-    let study = Study::read(text).map_err(unknown)?.only(&header.study_only);
+    let study = Study::parse(text).map_err(unknown)?.with_only(&header.study_only);
     study.map(Some).map_err(|error| error.to_string())
 }
 
-fn before(results: Results, retry: Retry) -> Before {
+fn resume_state(results: Results, retry: Retry) -> ResumeState {
     let elapsed_ns = results.footer.map_or(0, |footer| footer.elapsed_ns);
     let Results { samples, observations, failures, .. } = results;
-    Before { samples, observations, failures, elapsed_ns, retry }
+    ResumeState { samples, observations, failures, elapsed_ns, retry }
 }
 
 /// Checks that this is the machine of `header`: a file must not mix the results of two machines.
-fn same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Result<(), String> {
+fn check_same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Result<(), String> {
     let (then, now) = (&header.environment, environment());
     let facts = [
         ("CPU", &then.cpus.cpu_model, &now.cpus.cpu_model),
         ("kernel", &then.kernel.kernel, &now.kernel.kernel),
-        ("build of the kernel", &then.kernel.kernel_build, &now.kernel.kernel_build),
+        ("kernel build", &then.kernel.kernel_build, &now.kernel.kernel_build),
     ];
     for (what, then, now) in facts {
         if then != now {
             let word = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "unknown".to_owned());
             return Err(format!(
-                "it was measured with another {what} ({}, here {}): measure anew",
+                "it was measured with another {what} ({}; here {}): start a new measurement",
                 word(then),
                 word(now)
             ));
@@ -99,16 +98,20 @@ fn same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Result<(),
     let missing = wanted.into_iter().find(|cpu| !topology.cpus.iter().any(|c| c.number == *cpu));
     missing.map_or(Ok(()), |cpu| {
         let allowed = topology.allowed();
-        Err(format!("CPU {cpu}, which it was measured on, is outside the allowed CPUs ({allowed})"))
+        Err(format!(
+            "CPU {cpu}, on which it was measured, is not one of the allowed CPUs ({allowed})"
+        ))
     })
 }
 
 /// Checks that noise detection is on or off as in `header`: a file must not mix both.
-fn same_noise_detection(header: &Header) -> Result<(), String> {
+fn check_same_noise_detection(header: &Header) -> Result<(), String> {
     match (header.environment.program.noise_detection, noise_detection()) {
-        (Some(false), NoiseDetection::On) => Err("it was measured with noise detection off \
-            (IPCPERF_KEEP_DISTURBED=1): set that again, or measure anew"
-            .to_owned()),
+        (Some(false), NoiseDetection::On) => {
+            Err("it was measured with noise detection off (IPCPERF_KEEP_DISTURBED=1): \
+            set that again, or start a new measurement"
+                .to_owned())
+        }
         (None | Some(true), NoiseDetection::Off) => Err("it was measured with noise detection \
             on, and here it is off: unset IPCPERF_KEEP_DISTURBED"
             .to_owned()),
@@ -117,7 +120,7 @@ fn same_noise_detection(header: &Header) -> Result<(), String> {
 }
 
 /// Returns a warning for readers of a file that two versions of the program have written.
-fn other_version(header: &Header) -> Option<String> {
+fn version_warning(header: &Header) -> Option<String> {
     let then = (&header.environment.program.version, &header.environment.program.commit);
     let now = environment();
     let now = (&now.program.version, &now.program.commit);
@@ -125,6 +128,6 @@ fn other_version(header: &Header) -> Option<String> {
         let word = |(version, commit): (&String, &Option<String>)| {
             format!("{version} ({})", commit.as_deref().unwrap_or("unknown commit"))
         };
-        format!("begun by ipcperf {}, gone on with by {}", word(then), word(now))
+        format!("started by ipcperf {}, resumed by {}", word(then), word(now))
     })
 }

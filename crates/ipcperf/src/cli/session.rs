@@ -5,20 +5,20 @@ use std::path::Path;
 
 use ipcperf_engine::limits::{self, Effort};
 use ipcperf_engine::placement::Topology;
-use ipcperf_model::TouchCheck;
+use ipcperf_model::PayloadCheck;
 use ipcperf_model::environment::Environment;
-use ipcperf_results::analysis::Summarised;
-use ipcperf_results::{Condition, End, Header, Overwrite, Results, SCHEMA, Writer};
+use ipcperf_results::analysis::AnalyzedFile;
+use ipcperf_results::{Completeness, FileEnd, Header, Overwrite, Results, SCHEMA, Writer};
 use serde_json::json;
 
 use super::arguments::{MatrixArguments, OutputArguments};
 use super::export::Exports;
 use super::form::Form;
 use super::show::{heading, page, study_tables, verdicts};
-use crate::error::{Ending, Error};
-use crate::printing::{Progress, Visibility, print, print_json, print_with, tell};
-use crate::program::environment;
-use crate::runner::{self, Before, Outcome, default_path, plan_record};
+use crate::build_info::environment;
+use crate::error::{Error, ExitStatus};
+use crate::printing::{Progress, Visibility, print, print_json, print_message, print_with};
+use crate::runner::{self, Outcome, ResumeState, default_path, plan_record};
 use ipcperf_plan::machine::{Severity, Warning, warnings};
 use ipcperf_plan::{Plan, Request, SurveyLength};
 use ipcperf_report::export::JSON;
@@ -27,18 +27,18 @@ use ipcperf_study::hypothesis::decided_cases;
 use ipcperf_study::{Length, Study};
 
 /// Maximum number of sizes at which copies are measured.
-const MOST_COPY_SIZES: usize = 8;
+const MAX_COPY_SIZES: usize = 8;
 
 /// Command that measures.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Measuring<'a> {
+pub(super) enum MeasuringCommand<'a> {
     Survey(SurveyLength),
     Cases,
     Trace,
     Study(&'a Study, Length),
 }
 
-impl<'a> Measuring<'a> {
+impl<'a> MeasuringCommand<'a> {
     /// Returns the effort for measuring the hardware limits; a full survey can afford more.
     const fn effort(self) -> Effort {
         match self {
@@ -74,12 +74,12 @@ impl<'a> Measuring<'a> {
 }
 
 /// Prints `plan` as a table.
-pub(super) fn print_plan(plan: &Plan) -> Result<Ending, Error> {
+pub(super) fn print_plan(plan: &Plan) -> Result<ExitStatus, Error> {
     print(&plan_table(plan, columns()))
 }
 
 /// Prints `plan` as a JSON object.
-pub(super) fn print_plan_json(plan: &Plan) -> Result<Ending, Error> {
+pub(super) fn print_plan_json(plan: &Plan) -> Result<ExitStatus, Error> {
     let mut object = json!(plan_record(plan));
     object["seed"] = json!(plan.seed);
     object["runs"] = json!(plan.runs());
@@ -93,58 +93,59 @@ pub(super) fn resolve(
     matrix: &MatrixArguments,
     adapt: impl FnOnce(&mut Request),
 ) -> Result<Plan, Error> {
-    let check = if matrix.verify { TouchCheck::Verify } else { TouchCheck::Off };
+    let check = if matrix.verify { PayloadCheck::Verify } else { PayloadCheck::Off };
     let mut request = Request::parse(&matrix.typed()?, check)?;
     adapt(&mut request);
     Ok(Plan::resolve(&request, &topology()?)?)
 }
 
 pub(super) fn topology() -> Result<Topology, Error> {
-    Topology::read()
-        .map_err(|errno| Error::Machine(format!("cannot read which CPUs are allowed: {errno}")))
+    Topology::read().map_err(|errno| {
+        Error::Machine(format!("cannot read the CPU affinity of this process: {errno}"))
+    })
 }
 
 /// Results of a session and the state in which it ended.
-pub(super) struct Measured {
-    pub(super) ending: Ending,
-    pub(super) file: Summarised,
+pub(super) struct SessionResult {
+    pub(super) status: ExitStatus,
+    pub(super) file: AnalyzedFile,
 }
 
 /// Executes `plan` and writes the results and exports.
-pub(super) fn carry_out(
+pub(super) fn execute(
     plan: &Plan,
-    measuring: Measuring<'_>,
+    measuring: MeasuringCommand<'_>,
     output: &OutputArguments,
-) -> Result<Measured, Error> {
+) -> Result<SessionResult, Error> {
     let exports = Exports::parse(&output.exports.export, output.out.as_deref())?;
     let path = output.out.clone().map_or_else(|| default_path(measuring.name()), Ok)?;
     let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
-    overwrite.permits(&path)?;
+    overwrite.check(&path)?;
     let header = header(plan, measuring)?;
     let mut writer = Writer::create(path, overwrite, header.clone())?;
     let form = output.printed.form();
     if form.visibility() == Visibility::OnTerminal {
-        tell_what_distorts(&header.environment);
+        print_distortions(&header.environment);
     }
-    let mut progress = Progress::over(plan.runs(), form.visibility());
+    let mut progress = Progress::new(plan.runs(), form.visibility());
     let outcome = {
-        let decided = decided_by(measuring.study(), &header);
-        runner::run(plan, Before::default(), &mut writer, &mut progress, &decided)?
+        let decided = decided_cases_of(measuring.study(), &header);
+        runner::run(plan, ResumeState::default(), &mut writer, &mut progress, &decided)?
     };
-    let ending = outcome.ending;
-    let file = measured(header, outcome, writer.path());
+    let ending = outcome.status;
+    let file = analyzed_file(header, outcome, writer.path());
     exports.write(&file, form)?;
-    Ok(Measured { ending, file })
+    Ok(SessionResult { status: ending, file })
 }
 
 /// Returns the results as a reader of the file at `path` would get them.
-pub(super) fn measured(header: Header, outcome: Outcome, path: &Path) -> Summarised {
-    Summarised::of(path, results(header, outcome))
+pub(super) fn analyzed_file(header: Header, outcome: Outcome, path: &Path) -> AnalyzedFile {
+    AnalyzedFile::new(path, results(header, outcome))
 }
 
 /// Returns a function that finds the cases that no undecided hypothesis of `study` needs, given the results so far of
 /// the run with `header`.
-pub(super) fn decided_by(
+pub(super) fn decided_cases_of(
     study: Option<&Study>,
     header: &Header,
 ) -> impl Fn(&Outcome, u32) -> HashSet<String> {
@@ -155,7 +156,8 @@ pub(super) fn decided_by(
 }
 
 fn results(header: Header, outcome: Outcome) -> Results {
-    let end = if outcome.ending == Ending::Interrupted { End::Open } else { End::Closed };
+    let end =
+        if outcome.status == ExitStatus::Interrupted { FileEnd::Open } else { FileEnd::Closed };
     Results {
         header,
         samples: outcome.samples,
@@ -165,17 +167,17 @@ fn results(header: Header, outcome: Outcome) -> Results {
         end,
         warnings: Vec::new(),
         end_warnings: Vec::new(),
-        condition: Condition::default(),
+        completeness: Completeness::default(),
     }
 }
 
 /// Returns the header of a results file. It includes the hardware limits, to which all figures are compared; measuring
 /// them takes 0.1 s, or 2 s in a survey.
-fn header(plan: &Plan, measuring: Measuring<'_>) -> Result<Header, Error> {
+fn header(plan: &Plan, measuring: MeasuringCommand<'_>) -> Result<Header, Error> {
     let limits = limits::measure(&topology()?, &copy_sizes(plan), measuring.effort());
     Ok(Header {
         schema: SCHEMA,
-        command: typed(),
+        command: command_line(),
         quick: measuring.is_quick(),
         study: measuring.study().map(|study| study.name.clone()),
         study_hash: measuring.study().map(|study| study.hash.clone()),
@@ -190,27 +192,31 @@ fn header(plan: &Plan, measuring: Measuring<'_>) -> Result<Header, Error> {
 }
 
 /// Returns the arguments for display; bytes that are not valid UTF-8 are replaced.
-fn typed() -> Vec<String> {
+fn command_line() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// Prints warnings about conditions that distort the figures, before there are any.
-fn tell_what_distorts(environment: &Environment) {
+fn print_distortions(environment: &Environment) {
     let grave = |warning: &Warning| warning.severity() == Severity::Distorts;
     for warning in warnings(environment).iter().filter(|warning| grave(warning)) {
-        tell(&warning_line(warning));
+        print_message(&warning_line(warning));
     }
 }
 
 /// Returns the sizes at which copies are measured: those of the plan, or a selection spread over them.
 fn copy_sizes(plan: &Plan) -> Vec<usize> {
     let sizes: BTreeSet<u64> = plan.cases.iter().map(|case| case.spec.buffer_bytes).collect();
-    let step = sizes.len().div_ceil(MOST_COPY_SIZES).max(1);
+    let step = sizes.len().div_ceil(MAX_COPY_SIZES).max(1);
     sizes.iter().step_by(step).filter_map(|&bytes| usize::try_from(bytes).ok()).collect()
 }
 
 /// Prints the results of a plan, and the path of its file.
-pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Result<(), Error> {
+pub(super) fn print_results(
+    measured: &AnalyzedFile,
+    ending: ExitStatus,
+    form: Form,
+) -> Result<(), Error> {
     let (results, plan) = (&measured.results, &measured.results.header.plan);
     match form {
         Form::Json | Form::QuietJson => {
@@ -222,23 +228,24 @@ pub(super) fn present(measured: &Summarised, ending: Ending, form: Form) -> Resu
             let of_study: String =
                 of_study.into_iter().flatten().map(|text| format!("\n{text}\n")).collect();
             match of_study.trim_end_matches('\n') {
-                "" => Ending::Done,
+                "" => ExitStatus::Done,
                 text => print(text)?,
             }
         }
-        Form::Quiet => Ending::Done,
+        Form::Quiet => ExitStatus::Done,
     };
     let closing = closing_lines(plan, results.failures.iter());
     if !closing.is_empty() {
-        tell(&closing.join("\n"));
+        print_message(&closing.join("\n"));
     }
-    if ending == Ending::Interrupted {
-        tell("ipcperf: interrupted; what was measured is kept, and ipcperf resume goes on with it");
+    if ending == ExitStatus::Interrupted {
+        print_message(
+            "ipcperf: interrupted; results so far are kept; to continue: ipcperf resume FILE",
+        );
     }
     let (kept, path) = (results.samples.len(), measured.path.display());
-    form.tell(&format!(
-        "{kept} samples in {path}; again: ipcperf show {path}; in pictures: ipcperf report {path} -o \
-         report.html"
+    form.print_message(&format!(
+        "{kept} samples in {path}; tables: ipcperf show {path}; figures: ipcperf report {path} -o report.html"
     ));
     Ok(())
 }

@@ -4,29 +4,31 @@ use std::io::Write;
 use std::path::Path;
 
 use ipcperf_results::Strictness;
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 use serde_json::json;
 
 use super::arguments::{
     JudgeArguments, NewArguments, StudyArguments, StudyCheckArguments, StudyCommand,
-    StudyListArguments, StudyPart, StudyPlanArguments, StudyRunArguments, StudyShowArguments,
+    StudyListArguments, StudyPlanArguments, StudyRunArguments, StudySelection, StudyShowArguments,
 };
 use super::custom::CustomArguments;
 use super::export::check_writable;
 use super::report;
-use crate::cli::session::{Measuring, carry_out, present, print_plan, print_plan_json, topology};
-use crate::cli::stored::read_file;
-use crate::error::{Ending, Error};
-use crate::printing::{print, print_json, tell};
+use crate::cli::results_input::read_file;
+use crate::cli::session::{
+    MeasuringCommand, execute, print_plan, print_plan_json, print_results, topology,
+};
+use crate::error::{Error, ExitStatus};
+use crate::printing::{print, print_json, print_message};
 use ipcperf_plan::Plan;
-use ipcperf_report::presentation::other_version;
+use ipcperf_report::presentation::version_warning;
 use ipcperf_report::terminal::{
     columns, studies_json, study_list, study_page, verdicts_json, verdicts_text,
 };
-use ipcperf_study::hypothesis::{Judged, Verdict, judge};
+use ipcperf_study::hypothesis::{JudgedClaim, Verdict, judge};
 use ipcperf_study::{Length, Study, scaffold, schema};
 
-pub(super) fn study(arguments: &StudyArguments) -> Result<Ending, Error> {
+pub(super) fn study(arguments: &StudyArguments) -> Result<ExitStatus, Error> {
     match &arguments.command {
         StudyCommand::List(arguments) => list(arguments),
         StudyCommand::Show(arguments) => show(arguments),
@@ -38,11 +40,11 @@ pub(super) fn study(arguments: &StudyArguments) -> Result<Ending, Error> {
     }
 }
 
-fn list(arguments: &StudyListArguments) -> Result<Ending, Error> {
+fn list(arguments: &StudyListArguments) -> Result<ExitStatus, Error> {
     if arguments.json { print_json(&studies_json()) } else { print(&study_list(columns())) }
 }
 
-fn show(arguments: &StudyShowArguments) -> Result<Ending, Error> {
+fn show(arguments: &StudyShowArguments) -> Result<ExitStatus, Error> {
     let Some(study) = &arguments.study else { return print_json(&schema()) };
     let study = Study::find(study)?;
     if arguments.toml {
@@ -52,7 +54,7 @@ fn show(arguments: &StudyShowArguments) -> Result<Ending, Error> {
     }
 }
 
-fn new(arguments: &NewArguments) -> Result<Ending, Error> {
+fn new(arguments: &NewArguments) -> Result<ExitStatus, Error> {
     let path = &arguments.file;
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
@@ -60,88 +62,93 @@ fn new(arguments: &NewArguments) -> Result<Ending, Error> {
     let name = if name.is_empty() { "my-study".to_owned() } else { name };
     let unwritten = |source: std::io::Error| match source.kind() {
         std::io::ErrorKind::AlreadyExists => {
-            Error::usage(format!("{} is there already: name another file", path.display()))
+            Error::usage(format!("{} already exists: name another file", path.display()))
         }
         _ => Error::NotWritten { path: path.clone(), source },
     };
     let mut file = std::fs::File::create_new(path).map_err(unwritten)?;
     file.write_all(scaffold(&name).as_bytes()).map_err(unwritten)?;
     let path = path.display();
-    print(&format!("study in {path}; edit it, then: ipcperf study check {path}"))
+    print(&format!("created {path}; edit it, then: ipcperf study check {path}"))
 }
 
-fn check(arguments: &StudyCheckArguments) -> Result<Ending, Error> {
+fn check(arguments: &StudyCheckArguments) -> Result<ExitStatus, Error> {
     match Study::find(&arguments.study) {
         Ok(study) if arguments.json => {
             print_json(&json!({ "study": study.name, "hash": study.hash, "mistakes": [] }))
         }
         Ok(study) => {
             let (matrices, claims) = (study.matrices.len(), study.hypotheses.len());
-            let counted = |count: usize, one: &str, many: &str| {
+            let plural = |count: usize, one: &str, many: &str| {
                 format!("{count} {}", if count == 1 { one } else { many })
             };
-            let matrices = counted(matrices, "matrix", "matrices");
-            let claims = counted(claims, "hypothesis", "hypotheses");
+            let matrices = plural(matrices, "matrix", "matrices");
+            let claims = plural(claims, "hypothesis", "hypotheses");
             print(&format!("{}: no mistakes; {matrices}, {claims}", study.name))
         }
-        Err(ipcperf_study::Error::WrongStudy { mistakes, .. }) if arguments.json => {
+        Err(ipcperf_study::Error::InvalidStudy { mistakes, .. }) if arguments.json => {
             print_json(&json!({ "mistakes": mistakes }))?;
-            Err(Error::Told)
+            Err(Error::AlreadyReported)
         }
         Err(error) => Err(error.into()),
     }
 }
 
-fn plan(arguments: &StudyPlanArguments) -> Result<Ending, Error> {
-    let (_, _, plan) = part(&arguments.part)?;
+fn plan(arguments: &StudyPlanArguments) -> Result<ExitStatus, Error> {
+    let (_, _, plan) = selected(&arguments.part)?;
     if arguments.json { print_plan_json(&plan) } else { print_plan(&plan) }
 }
 
 /// Returns the requested part of a study, its length and its plan.
-fn part(asked: &StudyPart) -> Result<(Study, Length, Plan), Error> {
-    let study = Study::find(&asked.study)?.only(&asked.only)?;
-    let length = asked.length();
-    permit(&study, &asked.study, asked.custom)?;
+fn selected(arguments: &StudySelection) -> Result<(Study, Length, Plan), Error> {
+    let study = Study::find(&arguments.study)?.with_only(&arguments.only)?;
+    let length = arguments.length();
+    check_permission(&study, &arguments.study, arguments.custom)?;
     let plan = study.plan(length, &topology()?)?;
-    let plan = if asked.until_decided { plan.until_decided()? } else { plan };
+    let plan = if arguments.until_decided { plan.until_decided()? } else { plan };
     Ok((study, length, plan))
 }
 
 /// Returns the plan of the study with the name or path `name`.
 pub(super) fn plan_of(name: &str, length: Length, custom: CustomArguments) -> Result<Plan, Error> {
     let study = Study::find(name)?;
-    permit(&study, name, custom)?;
+    check_permission(&study, name, custom)?;
     Ok(study.plan(length, &topology()?)?)
 }
 
 /// Checks that the custom mechanisms of `study`, found as `name`, may be run.
-fn permit(study: &Study, name: &str, custom: CustomArguments) -> Result<(), Error> {
-    custom.permit(Path::new(name), study.origin, &study.custom_mechanisms())
+fn check_permission(study: &Study, name: &str, custom: CustomArguments) -> Result<(), Error> {
+    custom.check_permission(Path::new(name), study.origin, &study.custom_mechanisms())
 }
 
-fn run(arguments: &StudyRunArguments) -> Result<Ending, Error> {
-    let (study, length, plan) = part(&arguments.part)?;
+fn run(arguments: &StudyRunArguments) -> Result<ExitStatus, Error> {
+    let (study, length, plan) = selected(&arguments.part)?;
     if let Some(report) = &arguments.report {
         check_writable(report)?;
     }
-    let measured = carry_out(&plan, Measuring::Study(&study, length), &arguments.output)?;
+    let measured = execute(&plan, MeasuringCommand::Study(&study, length), &arguments.output)?;
     let form = arguments.output.printed.form();
-    present(&measured.file, measured.ending, form)?;
+    print_results(&measured.file, measured.status, form)?;
     if let Some(report) = &arguments.report {
-        form.tell(&report::write(std::slice::from_ref(&measured.file), None, report, None)?);
+        form.print_message(&report::write(
+            std::slice::from_ref(&measured.file),
+            None,
+            report,
+            None,
+        )?);
     }
-    Ok(measured.ending)
+    Ok(measured.status)
 }
 
 /// Returns the study that `file` was measured for: the one `given`, or the one stored in the results.
 ///
 /// # Errors
 /// Returns a usage error if none is given and the results have none. Also fails if the study has mistakes.
-fn study_of(file: &Summarised, given: Option<&str>) -> Result<Study, Error> {
+fn study_of(file: &AnalyzedFile, given: Option<&str>) -> Result<Study, Error> {
     if let Some(name) = given {
         let study = Study::find(name)?;
-        if let Some(words) = other_version(&study, file) {
-            tell(&format!("ipcperf: warning: {words}"));
+        if let Some(words) = version_warning(&study, file) {
+            print_message(&format!("ipcperf: warning: {words}"));
         }
         return Ok(study);
     }
@@ -149,12 +156,12 @@ fn study_of(file: &Summarised, given: Option<&str>) -> Result<Study, Error> {
         let path = file.path.display();
         Error::usage(format!("{path} was not measured for a study: name one with --study"))
     })?;
-    let study = Study::read(text)
-        .map_err(|mistakes| Error::WrongStudy { path: file.path.clone(), mistakes })?;
-    Ok(study.only(&file.results.header.study_only)?)
+    let study = Study::parse(text)
+        .map_err(|mistakes| Error::InvalidStudy { path: file.path.clone(), mistakes })?;
+    Ok(study.with_only(&file.results.header.study_only)?)
 }
 
-fn judge_file(arguments: &JudgeArguments) -> Result<Ending, Error> {
+fn judge_file(arguments: &JudgeArguments) -> Result<ExitStatus, Error> {
     let file = read_file(&arguments.file, Strictness::Lenient)?;
     let study = study_of(&file, arguments.study.as_deref())?;
     let judged = judge(&study, &file.results);
@@ -163,12 +170,17 @@ fn judge_file(arguments: &JudgeArguments) -> Result<Ending, Error> {
     } else {
         print(&verdicts_text(&judged, columns()))?;
     }
-    if arguments.gate && !passes(&judged) { Ok(Ending::GateSaidNo) } else { Ok(Ending::Done) }
+    if arguments.gate && !passes(&judged) {
+        Ok(ExitStatus::GateFailed)
+    } else {
+        Ok(ExitStatus::Done)
+    }
 }
 
 /// Whether the gate passes: at least one hypothesis could be judged, and all that could be are supported.
-fn passes(judged: &[Judged<'_>]) -> bool {
-    let is_open = |one: &&Judged<'_>| !matches!(one.found.verdict, Verdict::NotTestable { .. });
+fn passes(judged: &[JudgedClaim<'_>]) -> bool {
+    let is_open =
+        |one: &&JudgedClaim<'_>| !matches!(one.findings.verdict, Verdict::NotTestable { .. });
     let mut tested = judged.iter().filter(is_open).peekable();
-    tested.peek().is_some() && tested.all(|one| one.found.verdict == Verdict::Supported)
+    tested.peek().is_some() && tested.all(|one| one.findings.verdict == Verdict::Supported)
 }

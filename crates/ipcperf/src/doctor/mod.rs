@@ -7,7 +7,7 @@
 
 mod page;
 
-use ipcperf_engine::channel::{Lack, Mechanism, OptionSpec};
+use ipcperf_engine::channel::{Mechanism, OptionSpec, UnavailableValue};
 use ipcperf_engine::leftovers::Leftover;
 use ipcperf_engine::mechanism::MECHANISMS;
 use ipcperf_observe::{INSTRUMENTS, Instrument};
@@ -20,7 +20,7 @@ pub(crate) use page::{doctor_json, doctor_page};
 /// Kind of item that is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Subject {
+pub(crate) enum ItemKind {
     /// A mechanism.
     Mechanism,
     /// An instrument.
@@ -40,16 +40,16 @@ pub(crate) enum Extent {
 /// Result for one item, or for a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
-    pub(crate) subject: Subject,
+    pub(crate) subject: ItemKind,
     /// Name as on the command line; for an option, with its mechanism and value.
     pub(crate) name: String,
     /// `None` if it works.
-    pub(crate) ailment: Option<Ailment>,
+    pub(crate) problem: Option<Problem>,
 }
 
 /// Problem with an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ailment {
+pub(crate) struct Problem {
     pub(crate) extent: Extent,
     pub(crate) reason: String,
     pub(crate) remedy: String,
@@ -57,9 +57,9 @@ pub(crate) struct Ailment {
 
 /// Whether leftovers of killed runs are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cleaning {
+pub(crate) enum Cleanup {
     /// They are only listed.
-    Look,
+    List,
     /// They are removed.
     Remove,
 }
@@ -67,7 +67,7 @@ pub(crate) enum Cleaning {
 /// State of an object that a killed run left behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Fate {
+pub(crate) enum LeftoverState {
     /// It exists.
     Found,
     /// It existed and was removed.
@@ -78,61 +78,63 @@ pub(crate) enum Fate {
 
 /// Objects that the runs of one dead command left behind.
 #[derive(Clone, Debug)]
-pub(crate) struct LeftBehind {
+pub(crate) struct RunLeftovers {
     /// The command, if its journal names it.
     pub(crate) owner: Option<Owner>,
-    pub(crate) names: Vec<(Leftover, Fate)>,
+    pub(crate) objects: Vec<(Leftover, LeftoverState)>,
 }
 
 /// Returns what dead commands of this user left behind. When cleaning, also removes dead journals without leftovers.
-pub(crate) fn left_behind(cleaning: Cleaning) -> Vec<LeftBehind> {
-    let of = |journal: journal::DeadJournal| {
+pub(crate) fn leftovers(cleaning: Cleanup) -> Vec<RunLeftovers> {
+    let clean_or_list = |journal: journal::StaleJournal| {
         let (owner, found) = (journal.owner.clone(), journal.leftovers());
-        let stays = (cleaning == Cleaning::Remove).then(|| journal.clean());
+        let stays = (cleaning == Cleanup::Remove).then(|| journal.clean());
         let fate = |one: &Leftover| match &stays {
-            None => Fate::Found,
-            Some(stays) if stays.contains(one) => Fate::NotRemoved,
-            Some(_) => Fate::Removed,
+            None => LeftoverState::Found,
+            Some(stays) if stays.contains(one) => LeftoverState::NotRemoved,
+            Some(_) => LeftoverState::Removed,
         };
         let names = found.into_iter().map(|one| (one.clone(), fate(&one))).collect();
-        LeftBehind { owner, names }
+        RunLeftovers { owner, objects: names }
     };
-    let all = journal::dead().into_iter().map(of);
-    all.filter(|left| !left.names.is_empty()).collect()
+    let all = journal::stale_journals().into_iter().map(clean_or_list);
+    all.filter(|left| !left.objects.is_empty()).collect()
 }
 
 /// Examines every mechanism and instrument.
 pub(crate) fn examine() -> Vec<Finding> {
-    let mechanisms = MECHANISMS.iter().flat_map(|mechanism| of_mechanism(mechanism));
-    mechanisms.chain(INSTRUMENTS.iter().flat_map(of_instrument)).collect()
+    let mechanisms = MECHANISMS.iter().flat_map(|mechanism| examine_mechanism(mechanism));
+    mechanisms.chain(INSTRUMENTS.iter().flat_map(examine_instrument)).collect()
 }
 
-fn of_mechanism(mechanism: &Mechanism) -> Vec<Finding> {
-    let finding = |name: String, ailment| Finding { subject: Subject::Mechanism, name, ailment };
+fn examine_mechanism(mechanism: &Mechanism) -> Vec<Finding> {
+    let finding =
+        |name: String, ailment| Finding { subject: ItemKind::Mechanism, name, problem: ailment };
     if let Err(why) = mechanism.available() {
         let (reason, remedy) = (why.reason, why.remedy);
-        let ailment = Ailment { extent: Extent::Whole, reason, remedy };
+        let ailment = Problem { extent: Extent::Whole, reason, remedy };
         return vec![finding(mechanism.name.to_owned(), Some(ailment))];
     }
-    let lacks = mechanism.options.iter().flat_map(OptionSpec::lacks);
-    let lacking = lacks.map(|Lack { option, value, missing }| {
+    let lacks = mechanism.options.iter().flat_map(OptionSpec::unavailable_values);
+    let lacking = lacks.map(|UnavailableValue { option, value, missing }| {
         let (reason, remedy) = (missing.reason, missing.remedy);
-        let ailment = Ailment { extent: Extent::Part, reason, remedy };
+        let ailment = Problem { extent: Extent::Part, reason, remedy };
         finding(format!("{}.{option}={value}", mechanism.name), Some(ailment))
     });
     std::iter::once(finding(mechanism.name.to_owned(), None)).chain(lacking).collect()
 }
 
-fn of_instrument(instrument: &Instrument) -> Vec<Finding> {
+fn examine_instrument(instrument: &Instrument) -> Vec<Finding> {
     let name = instrument.facts.name.to_owned();
-    let finding = |ailment| Finding { subject: Subject::Instrument, name: name.clone(), ailment };
-    let ailing = |extent, why: ipcperf_model::Unavailable| {
-        finding(Some(Ailment { extent, reason: why.reason, remedy: why.remedy }))
+    let finding =
+        |ailment| Finding { subject: ItemKind::Instrument, name: name.clone(), problem: ailment };
+    let with_problem = |extent, why: ipcperf_model::Unavailable| {
+        finding(Some(Problem { extent, reason: why.reason, remedy: why.remedy }))
     };
-    match instrument.lacks(&[]) {
-        Err(why) => vec![ailing(Extent::Whole, why)],
+    match instrument.check_available(&[]) {
+        Err(why) => vec![with_problem(Extent::Whole, why)],
         Ok(events) => {
-            let lacking = events.into_iter().map(|why| ailing(Extent::Part, why));
+            let lacking = events.into_iter().map(|why| with_problem(Extent::Part, why));
             std::iter::once(finding(None)).chain(lacking).collect()
         }
     }
@@ -146,7 +148,7 @@ mod tests {
     fn everything_in_the_registries_is_looked_at_once() {
         let findings = examine();
         let whole = |finding: &&Finding| {
-            finding.ailment.as_ref().is_none_or(|ailment| ailment.extent == Extent::Whole)
+            finding.problem.as_ref().is_none_or(|ailment| ailment.extent == Extent::Whole)
         };
         let names: Vec<&str> = findings.iter().filter(whole).map(|one| &*one.name).collect();
         let mechanisms = MECHANISMS.iter().map(|mechanism| mechanism.name);
@@ -158,7 +160,7 @@ mod tests {
     #[test]
     fn what_does_not_work_has_a_reason_and_a_remedy() {
         for finding in examine() {
-            let Some(ailment) = finding.ailment else { continue };
+            let Some(ailment) = finding.problem else { continue };
             assert!(!ailment.reason.is_empty() && !ailment.remedy.is_empty(), "{}", finding.name);
         }
     }

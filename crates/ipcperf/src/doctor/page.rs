@@ -5,7 +5,7 @@ use ipcperf_model::instrument::counters::Pmu;
 use ipcperf_model::printable::pretty_json;
 use serde_json::{Value, json};
 
-use crate::doctor::{Ailment, Extent, Fate, Finding, LeftBehind, Subject};
+use crate::doctor::{Extent, Finding, ItemKind, LeftoverState, Problem, RunLeftovers};
 use ipcperf_plan::machine::Warning;
 use ipcperf_report::terminal::cells::new_table;
 use ipcperf_report::terminal::{warning_section, warnings_json};
@@ -15,17 +15,17 @@ pub(crate) fn doctor_page(
     findings: &[Finding],
     pmu: &Pmu,
     warnings: &[Warning],
-    left: &[LeftBehind],
+    left: &[RunLeftovers],
     columns: usize,
 ) -> String {
-    let mut parts = vec![working(findings, pmu, columns)];
-    parts.push(match ailing(findings).as_slice() {
-        [] => "Nothing is missing here.".to_owned(),
-        groups => missing(groups, columns),
+    let mut parts = vec![working_table(findings, pmu, columns)];
+    parts.push(match problem_groups(findings).as_slice() {
+        [] => "Everything works here.".to_owned(),
+        groups => problem_table(groups, columns),
     });
     parts.push(warning_section(warnings, columns));
     if !left.is_empty() {
-        parts.push(left_table(left, columns));
+        parts.push(leftovers_table(left, columns));
     }
     parts.push(closing(left));
     parts.join("\n\n")
@@ -36,25 +36,25 @@ pub(crate) fn doctor_json(
     findings: &[Finding],
     pmu: &Pmu,
     warnings: &[Warning],
-    left: &[LeftBehind],
+    left: &[RunLeftovers],
 ) -> String {
     let findings: Vec<Value> = findings.iter().map(finding_json).collect();
-    let told = json!({
+    let document = json!({
         "findings": findings,
         "pmu": pmu_json(pmu),
         "warnings": warnings_json(warnings),
-        "leftovers": left.iter().flat_map(left_json).collect::<Vec<_>>(),
+        "leftovers": left.iter().flat_map(leftovers_json).collect::<Vec<_>>(),
     });
-    pretty_json(&told)
+    pretty_json(&document)
 }
 
-fn left_json(left: &LeftBehind) -> impl Iterator<Item = Value> + '_ {
+fn leftovers_json(left: &RunLeftovers) -> impl Iterator<Item = Value> + '_ {
     let (pid, began) = left.owner.as_ref().map(|owner| (owner.pid, &owner.began)).unzip();
-    left.names.iter().map(move |(name, fate)| {
+    left.objects.iter().map(move |(name, fate)| {
         json!({
             "kind": name.kind(),
             "name": name.to_string(),
-            "fate": fate,
+            "state": fate,
             "command_pid": pid,
             "command_began": began,
         })
@@ -62,19 +62,19 @@ fn left_json(left: &LeftBehind) -> impl Iterator<Item = Value> + '_ {
 }
 
 /// Formats the leftovers of killed runs, one row each.
-fn left_table(left: &[LeftBehind], columns: usize) -> String {
+fn leftovers_table(left: &[RunLeftovers], columns: usize) -> String {
     let mut table = new_table(columns);
-    table.set_header(["Left by killed runs", "what it is", "of the command", "now"]);
+    table.set_header(["Left by killed runs", "kind", "command", "state"]);
     for left in left {
         let command = left.owner.as_ref().map_or_else(
             || "unknown".to_owned(),
-            |owner| format!("process {}, begun {}", owner.pid, owner.began),
+            |owner| format!("process {}, started {}", owner.pid, owner.began),
         );
-        for (name, fate) in &left.names {
+        for (name, fate) in &left.objects {
             let now = match fate {
-                Fate::Found => "still there",
-                Fate::Removed => "removed",
-                Fate::NotRemoved => "cannot be removed",
+                LeftoverState::Found => "found",
+                LeftoverState::Removed => "removed",
+                LeftoverState::NotRemoved => "cannot be removed",
             };
             table.add_row([&name.to_string(), name.kind(), &command, now]);
         }
@@ -83,19 +83,19 @@ fn left_table(left: &[LeftBehind], columns: usize) -> String {
 }
 
 /// Returns the last lines: what was changed, and what to do next.
-fn closing(left: &[LeftBehind]) -> String {
-    let fates = || left.iter().flat_map(|left| &left.names).map(|(_, fate)| *fate);
-    let removed = fates().filter(|fate| *fate == Fate::Removed).count();
+fn closing(left: &[RunLeftovers]) -> String {
+    let fates = || left.iter().flat_map(|left| &left.objects).map(|(_, fate)| *fate);
+    let removed = fates().filter(|fate| *fate == LeftoverState::Removed).count();
     let changed = match removed {
         0 => "Nothing was changed.".to_owned(),
-        count => format!("What killed runs left was removed ({count})."),
+        count => format!("Leftovers of killed runs were removed ({count})."),
     };
-    let found = if fates().any(|fate| fate == Fate::Found) {
-        " ipcperf doctor --clean, or the next command that measures, removes what killed runs left."
+    let found = if fates().any(|fate| fate == LeftoverState::Found) {
+        " ipcperf doctor --clean, or the next measuring command, removes leftovers of killed runs."
     } else {
         ""
     };
-    format!("{changed}{found} What a remedy names takes effect for the next command.")
+    format!("{changed}{found} Remedies take effect with the next command.")
 }
 
 fn pmu_json(pmu: &Pmu) -> Value {
@@ -117,7 +117,7 @@ fn pmu_json(pmu: &Pmu) -> Value {
 }
 
 /// Returns the events that the processor counts, in one line.
-fn counted(pmu: &Pmu) -> String {
+fn countable_events(pmu: &Pmu) -> String {
     let Some(counters) = pmu.counters else { return "none".to_owned() };
     let events = pmu.events.iter().filter(|(_, had)| had.is_ok()).map(|(name, _)| name.as_str());
     let (names, events) = (pmu.names.join(", "), events.collect::<Vec<_>>().join(", "));
@@ -125,7 +125,7 @@ fn counted(pmu: &Pmu) -> String {
 }
 
 fn finding_json(finding: &Finding) -> Value {
-    let ailment = finding.ailment.as_ref();
+    let ailment = finding.problem.as_ref();
     json!({
         "subject": finding.subject,
         "name": finding.name,
@@ -136,50 +136,50 @@ fn finding_json(finding: &Finding) -> Value {
     })
 }
 
-fn working(findings: &[Finding], pmu: &Pmu, columns: usize) -> String {
+fn working_table(findings: &[Finding], pmu: &Pmu, columns: usize) -> String {
     let mut table = new_table(columns);
     table.set_header(["Works here", ""]);
     for (subject, title) in
-        [(Subject::Mechanism, "mechanisms"), (Subject::Instrument, "instruments")]
+        [(ItemKind::Mechanism, "mechanisms"), (ItemKind::Instrument, "instruments")]
     {
-        let working = findings.iter().filter(|one| one.subject == subject && one.ailment.is_none());
+        let working = findings.iter().filter(|one| one.subject == subject && one.problem.is_none());
         let names: Vec<&str> = working.map(|one| &*one.name).collect();
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         table.add_row([title.to_owned(), names]);
     }
-    table.add_row(["counters of the processor".to_owned(), counted(pmu)]);
+    table.add_row(["hardware counters".to_owned(), countable_events(pmu)]);
     table.to_string()
 }
 
 /// A problem and all items that have it.
-struct Group<'a> {
+struct ProblemGroup<'a> {
     names: Vec<String>,
-    ailment: &'a Ailment,
+    ailment: &'a Problem,
 }
 
 /// Groups items by problem: one remedy often fixes several items.
-fn ailing(findings: &[Finding]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+fn problem_groups(findings: &[Finding]) -> Vec<ProblemGroup<'_>> {
+    let mut groups: Vec<ProblemGroup<'_>> = Vec::new();
     for finding in findings {
-        let Some(ailment) = &finding.ailment else { continue };
+        let Some(ailment) = &finding.problem else { continue };
         let name = match (finding.subject, ailment.extent) {
-            (Subject::Instrument, Extent::Part) => format!("{} (an event of it)", finding.name),
+            (ItemKind::Instrument, Extent::Part) => format!("{} (one event)", finding.name),
             _ => finding.name.clone(),
         };
-        let same = |group: &&mut Group<'_>| {
+        let same = |group: &&mut ProblemGroup<'_>| {
             (&group.ailment.reason, &group.ailment.remedy) == (&ailment.reason, &ailment.remedy)
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.names.push(name),
-            None => groups.push(Group { names: vec![name], ailment }),
+            None => groups.push(ProblemGroup { names: vec![name], ailment }),
         }
     }
     groups
 }
 
-fn missing(groups: &[Group<'_>], columns: usize) -> String {
+fn problem_table(groups: &[ProblemGroup<'_>], columns: usize) -> String {
     let mut table = new_table(columns);
-    table.set_header(["Does not work", "because", "what would make it work"]);
+    table.set_header(["Does not work", "reason", "remedy"]);
     for group in groups {
         table.add_row([
             group.names.join("\n"),
@@ -194,21 +194,21 @@ fn missing(groups: &[Group<'_>], columns: usize) -> String {
 mod tests {
     use super::*;
 
-    fn found(subject: Subject, name: &str, why: Option<(Extent, &str)>) -> Finding {
-        let ailment = why.map(|(extent, reason)| Ailment {
+    fn found(subject: ItemKind, name: &str, why: Option<(Extent, &str)>) -> Finding {
+        let ailment = why.map(|(extent, reason)| Problem {
             extent,
             reason: reason.to_owned(),
             remedy: "become root".to_owned(),
         });
-        Finding { subject, name: name.to_owned(), ailment }
+        Finding { subject, name: name.to_owned(), problem: ailment }
     }
 
     fn examined() -> Vec<Finding> {
         vec![
-            found(Subject::Mechanism, "pipe", None),
-            found(Subject::Mechanism, "pipe.wait=poll", Some((Extent::Part, "no poll here"))),
-            found(Subject::Instrument, "syscalls", Some((Extent::Whole, "BPF is refused"))),
-            found(Subject::Instrument, "sched", Some((Extent::Whole, "BPF is refused"))),
+            found(ItemKind::Mechanism, "pipe", None),
+            found(ItemKind::Mechanism, "pipe.wait=poll", Some((Extent::Part, "no poll here"))),
+            found(ItemKind::Instrument, "syscalls", Some((Extent::Whole, "BPF is refused"))),
+            found(ItemKind::Instrument, "sched", Some((Extent::Whole, "BPF is refused"))),
         ]
     }
 
@@ -223,9 +223,14 @@ mod tests {
 
     #[test]
     fn a_machine_that_has_all_is_told_so() {
-        let page =
-            doctor_page(&[found(Subject::Mechanism, "pipe", None)], &Pmu::default(), &[], &[], 116);
-        assert!(page.contains("Nothing is missing here."), "{page}");
+        let page = doctor_page(
+            &[found(ItemKind::Mechanism, "pipe", None)],
+            &Pmu::default(),
+            &[],
+            &[],
+            116,
+        );
+        assert!(page.contains("Everything works here."), "{page}");
     }
 
     #[test]
@@ -235,11 +240,14 @@ mod tests {
             names: vec!["armv8_pmuv3".to_owned()],
             core: "cortex-a72".to_owned(),
             counters: Some(7),
-            paranoid: None,
+            perf_event_paranoid: None,
             events: vec![("cycles".to_owned(), Ok(())), ("LLC-loads".to_owned(), Err(why))],
         };
-        assert_eq!(counted(&pmu), "armv8_pmuv3, cortex-a72 core, 7 events at once: cycles");
-        assert_eq!(counted(&Pmu::default()), "none");
+        assert_eq!(
+            countable_events(&pmu),
+            "armv8_pmuv3, cortex-a72 core, 7 events at once: cycles"
+        );
+        assert_eq!(countable_events(&Pmu::default()), "none");
         assert_eq!(pmu_json(&pmu)["events"][1]["reason"], "absent");
     }
 

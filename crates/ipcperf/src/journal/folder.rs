@@ -11,28 +11,28 @@ use rustix::process::geteuid;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
     path: PathBuf,
-    parent: Parent,
+    parent: ParentRule,
 }
 
 /// Requirement on the parent folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Parent {
+enum ParentRule {
     /// Exists and belongs to this user.
-    Own,
+    Existing,
     /// Belongs to this user, or can be created in a folder that does.
-    Made,
+    Created,
     /// Shared by all users: the folder's name contains the user ID, and its owner is checked.
     Shared,
 }
 
 /// Reason why no folder can be used.
 #[derive(Debug)]
-pub(super) struct Unusable {
+pub(super) struct UnusableFolder {
     pub(super) path: PathBuf,
     pub(super) error: io::Error,
 }
 
-impl fmt::Display for Unusable {
+impl fmt::Display for UnusableFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path.display(), self.error)
     }
@@ -42,17 +42,19 @@ impl fmt::Display for Unusable {
 ///
 /// # Errors
 /// Returns the error of the first folder.
-pub(super) fn in_the_first_usable<T>(make: impl Fn(&Path) -> io::Result<T>) -> Result<T, Unusable> {
+pub(super) fn in_first_usable<T>(
+    make: impl Fn(&Path) -> io::Result<T>,
+) -> Result<T, UnusableFolder> {
     let mut first = None;
     for candidate in candidates() {
-        match candidate.open_or_make().and_then(|()| make(&candidate.path)) {
+        match candidate.open_or_create().and_then(|()| make(&candidate.path)) {
             Ok(made) => return Ok(made),
             Err(error) => {
-                first.get_or_insert(Unusable { path: candidate.path, error });
+                first.get_or_insert(UnusableFolder { path: candidate.path, error });
             }
         }
     }
-    Err(first.unwrap_or_else(|| Unusable {
+    Err(first.unwrap_or_else(|| UnusableFolder {
         path: std::env::temp_dir(),
         error: io::ErrorKind::NotFound.into(),
     }))
@@ -73,27 +75,27 @@ fn candidates() -> Vec<Candidate> {
         // The XDG Base Directory Specification says that relative paths are ignored.
         value.filter(|path| path.is_absolute())
     };
-    let runtime = set("XDG_RUNTIME_DIR").map(|folder| (folder, Parent::Own));
+    let runtime = set("XDG_RUNTIME_DIR").map(|folder| (folder, ParentRule::Existing));
     let home = || set("HOME").map(|home| home.join(".local/state"));
-    let state = set("XDG_STATE_HOME").or_else(home).map(|folder| (folder, Parent::Made));
+    let state = set("XDG_STATE_HOME").or_else(home).map(|folder| (folder, ParentRule::Created));
     let of_user = [runtime, state].into_iter().flatten();
     let of_user =
         of_user.map(|(folder, parent)| Candidate { path: folder.join("ipcperf"), parent });
     let shared = std::env::temp_dir().join(format!("ipcperf-{}", geteuid().as_raw()));
-    of_user.chain([Candidate { path: shared, parent: Parent::Shared }]).collect()
+    of_user.chain([Candidate { path: shared, parent: ParentRule::Shared }]).collect()
 }
 
 impl Candidate {
-    fn open_or_make(&self) -> io::Result<()> {
+    fn open_or_create(&self) -> io::Result<()> {
         match check(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             checked => return checked,
         }
         let parent = self.path.parent().ok_or(io::ErrorKind::NotFound)?;
         match self.parent {
-            Parent::Own => owned(parent)?,
-            Parent::Made => make_with_parents(parent)?,
-            Parent::Shared => {}
+            ParentRule::Existing => check_owner(parent)?,
+            ParentRule::Created => create_with_parents(parent)?,
+            ParentRule::Shared => {}
         }
         match make_private_folder(&self.path) {
             // Another command created it first.
@@ -105,24 +107,24 @@ impl Candidate {
 
 /// Creates `path` and its missing parents inside a folder of this user. Root therefore creates none in another user's
 /// home, where they would lock that user out.
-fn make_with_parents(path: &Path) -> io::Result<()> {
-    match owned(path) {
+fn create_with_parents(path: &Path) -> io::Result<()> {
+    match check_owner(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         other => return other,
     }
-    make_with_parents(path.parent().ok_or(io::ErrorKind::NotFound)?)?;
+    create_with_parents(path.parent().ok_or(io::ErrorKind::NotFound)?)?;
     match make_private_folder(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         made => made,
     }
 }
 
-fn owned(path: &Path) -> io::Result<()> {
+fn check_owner(path: &Path) -> io::Result<()> {
     let status = fs::metadata(path)?;
     if status.is_dir() && status.uid() == geteuid().as_raw() {
         return Ok(());
     }
-    Err(refused("it is not a folder of this user"))
+    Err(permission_denied("it is not a folder of this user"))
 }
 
 /// Checks that `path` is a folder, not a symbolic link, that belongs to this user. If other users have access to it,
@@ -130,7 +132,7 @@ fn owned(path: &Path) -> io::Result<()> {
 fn check(path: &Path) -> io::Result<()> {
     let status = fs::symlink_metadata(path)?;
     if !status.is_dir() || status.uid() != geteuid().as_raw() {
-        return Err(refused("it is not a folder of this user"));
+        return Err(permission_denied("it is not a folder of this user"));
     }
     if status.mode() & 0o077 != 0 {
         fs::set_permissions(path, PermissionsExt::from_mode(0o700))?;
@@ -138,7 +140,7 @@ fn check(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn refused(why: &str) -> io::Error {
+fn permission_denied(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
@@ -152,9 +154,9 @@ mod tests {
     fn a_folder_is_made_with_those_above_it() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("state/of/mine/ipcperf");
-        let candidate = Candidate { path: path.clone(), parent: Parent::Made };
-        candidate.open_or_make().unwrap();
-        candidate.open_or_make().unwrap();
+        let candidate = Candidate { path: path.clone(), parent: ParentRule::Created };
+        candidate.open_or_create().unwrap();
+        candidate.open_or_create().unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
     }
 
@@ -173,7 +175,7 @@ mod tests {
         let (target, path) = (place.path().join("target"), place.path().join("ipcperf-0"));
         make_private_folder(&target).unwrap();
         symlink(&target, &path).unwrap();
-        let refused = Candidate { path, parent: Parent::Shared }.open_or_make().unwrap_err();
+        let refused = Candidate { path, parent: ParentRule::Shared }.open_or_create().unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
     }
 
@@ -181,7 +183,9 @@ mod tests {
     fn a_runtime_folder_that_is_not_there_is_not_made() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("run/ipcperf");
-        Candidate { path: path.clone(), parent: Parent::Own }.open_or_make().unwrap_err();
+        Candidate { path: path.clone(), parent: ParentRule::Existing }
+            .open_or_create()
+            .unwrap_err();
         assert!(!path.exists());
     }
 }

@@ -11,9 +11,9 @@
 //! token and never a path to be removed: every name is derived from the token again, and is only removed if it belongs
 //! to this user.
 
-mod dead;
 mod folder;
 mod owner;
+mod stale;
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -24,88 +24,88 @@ use ipcperf_engine::leftovers::{Leftover, RunNames, RunToken};
 use rustix::fs::{FlockOperation, Mode, fchmod, flock};
 use rustix::io::Errno;
 
-pub(crate) use dead::{DeadJournal, dead, sweep};
 pub(crate) use owner::Owner;
+pub(crate) use stale::{StaleJournal, clean_up, stale_journals};
 
-use crate::printing::tell;
+use crate::printing::print_message;
 
 /// Prefix and suffix of a journal's name.
-const NAME: [&str; 2] = ["journal-", ".jsonl"];
+const NAME_AFFIXES: [&str; 2] = ["journal-", ".jsonl"];
 /// Variable for tests that search for leftovers: with it, journals stay and keep every run.
-const KEPT: &str = "IPCPERF_KEEP_JOURNALS";
+const KEEP_JOURNALS: &str = "IPCPERF_KEEP_JOURNALS";
 /// Maximum attempts to create a file, if another command takes it for dead before it is locked.
-const TRIES: u32 = 16;
+const MAX_ATTEMPTS: u32 = 16;
 
 /// Names of this command's runs that may exist.
 #[derive(Debug)]
 pub(crate) struct Journal {
     /// `None` if no journal can be written.
-    written: Option<Written>,
+    journal_file: Option<JournalFile>,
 }
 
 #[derive(Debug)]
-struct Written {
+struct JournalFile {
     file: File,
     path: PathBuf,
     /// Offset of the next line.
     end: u64,
     /// End of the owner's line.
     owner_end: u64,
-    is_kept: bool,
+    keeps_file: bool,
 }
 
 impl Journal {
     /// Removes what dead commands left behind, and starts the journal of this command. If the journal cannot be
     /// written, prints one line that says so, and the command continues without it.
-    pub(crate) fn begin() -> Self {
-        sweep();
-        match Written::begin() {
-            Ok(written) => Self { written: Some(written) },
+    pub(crate) fn start() -> Self {
+        clean_up();
+        match JournalFile::create() {
+            Ok(written) => Self { journal_file: Some(written) },
             Err(why) => {
-                tell(&format!(
-                    "ipcperf: no journal of names: {why}; what a killed run leaves will not be removed: \
-                     set XDG_STATE_HOME to a folder of yours that can be written"
+                print_message(&format!(
+                    "ipcperf: cannot create a journal: {why}; leftovers of killed runs will not be removed: set \
+                     XDG_STATE_HOME to a folder that you own and can write to"
                 ));
-                Self { written: None }
+                Self { journal_file: None }
             }
         }
     }
 
     /// Returns the path, for workers to share its lock.
     pub(crate) fn path(&self) -> Option<&Path> {
-        self.written.as_ref().map(|written| written.path.as_path())
+        self.journal_file.as_ref().map(|written| written.path.as_path())
     }
 
     /// Writes `names` down before the run may create them.
-    pub(crate) fn note(&mut self, names: &RunNames) {
-        if self.written.as_ref().is_some_and(Written::is_gone) {
-            self.written = Written::begin().ok();
+    pub(crate) fn record(&mut self, names: &RunNames) {
+        if self.journal_file.as_ref().is_some_and(JournalFile::is_deleted) {
+            self.journal_file = JournalFile::create().ok();
         }
-        let Some(written) = &mut self.written else { return };
+        let Some(written) = &mut self.journal_file else { return };
         if let Err(error) = written.append(names) {
             // Reported once only: a full disk stays full.
-            tell(&format!(
-                "ipcperf: cannot write {}: {error}; what a killed run leaves will not be removed",
+            print_message(&format!(
+                "ipcperf: cannot write {}: {error}; leftovers of killed runs will not be removed",
                 written.path.display()
             ));
-            self.written = None;
+            self.journal_file = None;
         }
     }
 
     /// Ends a run; `left` are the objects that could not be removed.
-    pub(crate) fn settle(&mut self, left: &[Leftover]) {
-        if let Some(written) = self.written.as_mut().filter(|_| left.is_empty()) {
-            written.forget();
+    pub(crate) fn end_run(&mut self, left: &[Leftover]) {
+        if let Some(written) = self.journal_file.as_mut().filter(|_| left.is_empty()) {
+            written.truncate();
         }
     }
 }
 
-impl Written {
-    fn begin() -> Result<Self, folder::Unusable> {
-        folder::in_the_first_usable(|folder| {
+impl JournalFile {
+    fn create() -> Result<Self, folder::UnusableFolder> {
+        folder::in_first_usable(|folder| {
             let (file, path) = create(folder)?;
-            let is_kept = std::env::var_os(KEPT).is_some();
-            let mut written = Self { file, path, end: 0, owner_end: 0, is_kept };
+            let is_kept = std::env::var_os(KEEP_JOURNALS).is_some();
+            let mut written = Self { file, path, end: 0, owner_end: 0, keeps_file: is_kept };
             written.append(&Owner::this_process())?;
             written.owner_end = written.end;
             Ok(written)
@@ -113,7 +113,7 @@ impl Written {
     }
 
     /// Whether another process has removed the file.
-    fn is_gone(&self) -> bool {
+    fn is_deleted(&self) -> bool {
         self.file.metadata().is_ok_and(|status| status.nlink() == 0)
     }
 
@@ -126,17 +126,17 @@ impl Written {
     }
 
     /// Removes the names of the last run from the file, to keep it short: none of them exists any more.
-    fn forget(&mut self) {
-        if !self.is_kept && self.file.set_len(self.owner_end).is_ok() {
+    fn truncate(&mut self) {
+        if !self.keeps_file && self.file.set_len(self.owner_end).is_ok() {
             self.end = self.owner_end;
         }
     }
 }
 
-impl Drop for Written {
+impl Drop for JournalFile {
     /// Keeps the file after a panic, which may leave a worker behind, and if a name could not be removed.
     fn drop(&mut self) {
-        if self.end == self.owner_end && !self.is_kept && !std::thread::panicking() {
+        if self.end == self.owner_end && !self.keeps_file && !std::thread::panicking() {
             // The file is ours and locked: no other process uses it.
             let _ = std::fs::remove_file(&self.path);
         }
@@ -146,8 +146,9 @@ impl Drop for Written {
 /// Creates a new locked file in `folder`. Another command may take it for dead before it is locked; then another file
 /// is created.
 fn create(folder: &Path) -> io::Result<(File, PathBuf)> {
-    for _ in 0..TRIES {
-        let path = folder.join(format!("{}{}{}", NAME[0], RunToken::draw()?, NAME[1]));
+    for _ in 0..MAX_ATTEMPTS {
+        let path =
+            folder.join(format!("{}{}{}", NAME_AFFIXES[0], RunToken::random()?, NAME_AFFIXES[1]));
         let file =
             OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
         // The umask may have removed permissions of the owner.

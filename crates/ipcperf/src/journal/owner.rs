@@ -42,7 +42,7 @@ impl Owner {
     }
 
     /// Whether the process is known to be alive. The lock shows this too, except on file systems without locks.
-    pub(super) fn is_seen_alive(&self, here: &Self) -> bool {
+    pub(super) fn is_alive(&self, here: &Self) -> bool {
         self.boot == here.boot
             && self.pid_namespace == here.pid_namespace
             && self.started_ticks.is_some()
@@ -51,7 +51,7 @@ impl Owner {
 
     /// Whether its names are visible from here: a home folder may be shared by several machines, and by containers with
     /// other IPC namespaces.
-    pub(super) fn is_from_here(&self, here: &Self) -> bool {
+    pub(super) fn is_from_this_machine(&self, here: &Self) -> bool {
         if self.boot == here.boot {
             self.ipc_namespace == here.ipc_namespace
         } else {
@@ -73,23 +73,23 @@ mod tests {
     #[test]
     fn a_process_is_seen_alive_by_its_number_and_its_start() {
         let here = Owner::this_process();
-        assert!(here.is_seen_alive(&here));
+        assert!(here.is_alive(&here));
         let later =
             Owner { started_ticks: here.started_ticks.map(|ticks| ticks + 1), ..here.clone() };
-        assert!(!later.is_seen_alive(&here));
+        assert!(!later.is_alive(&here));
         let rebooted = Owner { boot: Some("another".to_owned()), ..here.clone() };
-        assert!(!rebooted.is_seen_alive(&here));
+        assert!(!rebooted.is_alive(&here));
     }
 
     #[test]
     fn what_other_machines_and_containers_wrote_is_theirs() {
         let here = Owner::this_process();
-        assert!(here.is_from_here(&here));
+        assert!(here.is_from_this_machine(&here));
         let contained = Owner { ipc_namespace: Some("ipc:[1]".to_owned()), ..here.clone() };
-        assert!(!contained.is_from_here(&here));
+        assert!(!contained.is_from_this_machine(&here));
         let rebooted = Owner { boot: Some("another".to_owned()), ..contained };
-        assert!(rebooted.is_from_here(&here));
+        assert!(rebooted.is_from_this_machine(&here));
         let elsewhere = Owner { host: Some("another".to_owned()), ..rebooted };
-        assert!(!elsewhere.is_from_here(&here));
+        assert!(!elsewhere.is_from_this_machine(&here));
     }
 }

@@ -1,9 +1,9 @@
 //! Lists of mechanisms, workloads, instruments and export formats, from the registries.
 
-use ipcperf_engine::channel::{Lack, Mechanism, OptionSpec, OptionValues};
+use ipcperf_engine::channel::{Mechanism, OptionSpec, OptionValues, UnavailableValue};
 use ipcperf_engine::mechanism::MECHANISMS;
 use ipcperf_model::Unavailable;
-use ipcperf_model::instrument::Disturbs;
+use ipcperf_model::instrument::Intrusive;
 use ipcperf_model::workload::WORKLOADS;
 use ipcperf_observe::{INSTRUMENTS, Instrument};
 use serde_json::{Value, json};
@@ -14,28 +14,28 @@ use ipcperf_report::terminal::cells::new_table;
 /// Returns the mechanisms as a table.
 pub(crate) fn mechanism_list(columns: usize) -> String {
     let mut table = new_table(columns);
-    table.set_header(["mechanism", "about", "boundaries", "options", "here"]);
+    table.set_header(["mechanism", "about", "boundaries", "options", "available"]);
     for mechanism in MECHANISMS {
-        let options: Vec<String> = mechanism.options.iter().map(option_words).collect();
+        let options: Vec<String> = mechanism.options.iter().map(option_text).collect();
         table.add_row([
             mechanism.name,
             mechanism.about,
             mechanism.boundaries.name(),
             &options.join("\n"),
-            &here(mechanism),
+            &mechanism_availability(mechanism),
         ]);
     }
-    let own = "your own too: exec:PROGRAM and lib:FILE.so (docs/your-own-mechanism.md)";
-    format!("{table}\n{own}")
+    let custom = "custom mechanisms: exec:PROGRAM and lib:FILE.so (docs/custom-mechanisms.md)";
+    format!("{table}\n{custom}")
 }
 
 /// States whether all or part of `mechanism` can be used on this machine.
-fn here(mechanism: &Mechanism) -> String {
+fn mechanism_availability(mechanism: &Mechanism) -> String {
     if let Err(why) = (mechanism.availability)() {
         return format!("no: {} ({})", why.reason, why.remedy);
     }
-    let lacks = mechanism.options.iter().flat_map(OptionSpec::lacks);
-    let lacks = lacks.map(|Lack { option, value, missing }| {
+    let lacks = mechanism.options.iter().flat_map(OptionSpec::unavailable_values);
+    let lacks = lacks.map(|UnavailableValue { option, value, missing }| {
         format!("not {option}={value}: {} ({})", missing.reason, missing.remedy)
     });
     std::iter::once("yes".to_owned()).chain(lacks).collect::<Vec<_>>().join("; ")
@@ -54,9 +54,9 @@ pub(crate) fn workload_list(columns: usize) -> String {
 /// Returns the instruments as a table. Tries each of them, which takes just under a second in total.
 pub(crate) fn instrument_list(columns: usize) -> String {
     let mut table = new_table(columns);
-    table.set_header(["instrument", "about", "needs", "disturbs", "here"]);
+    table.set_header(["instrument", "about", "needs", "intrusive", "available"]);
     for instrument in INSTRUMENTS {
-        let here = watches(instrument);
+        let here = instrument_availability(instrument);
         table.add_row([
             instrument.facts.name,
             instrument.about,
@@ -69,26 +69,26 @@ pub(crate) fn instrument_list(columns: usize) -> String {
 }
 
 /// Returns the instruments as a table, without trying them.
-pub(crate) fn untried_instrument_list(columns: usize) -> String {
+pub(crate) fn instrument_list_without_probes(columns: usize) -> String {
     let mut table = new_table(columns);
-    table.set_header(["instrument", "about", "needs", "disturbs"]);
+    table.set_header(["instrument", "about", "needs", "intrusive"]);
     for instrument in INSTRUMENTS {
         let disturbs = disturbs(instrument);
         table.add_row([instrument.facts.name, instrument.about, instrument.needs, disturbs]);
     }
-    format!("{table}\nWhether each works here: ipcperf list instruments")
+    format!("{table}\nWhich of them work here: ipcperf list instruments")
 }
 
 fn disturbs(instrument: &Instrument) -> &'static str {
-    match instrument.facts.disturbs {
-        Disturbs::Yes => "yes: watched runs are apart, with twins",
-        Disturbs::No => "no",
+    match instrument.facts.intrusive {
+        Intrusive::Yes => "yes: separate runs, paired with uninstrumented ones",
+        Intrusive::No => "no",
     }
 }
 
 /// States whether `instrument` works on this machine, and without which events.
-fn watches(instrument: &Instrument) -> String {
-    match instrument.lacks(&[]) {
+fn instrument_availability(instrument: &Instrument) -> String {
+    match instrument.check_available(&[]) {
         Err(why) => format!("no: {why}"),
         Ok(events) => {
             let events = events.iter().map(|why| format!("without {why}"));
@@ -103,7 +103,7 @@ pub(crate) fn instruments_json() -> Value {
 }
 
 fn instrument_json(instrument: &Instrument) -> Value {
-    let lacks = instrument.lacks(&[]);
+    let lacks = instrument.check_available(&[]);
     let missing = |why: &Unavailable| json!({ "reason": why.reason, "remedy": why.remedy });
     json!({
         "name": instrument.facts.name,
@@ -112,7 +112,7 @@ fn instrument_json(instrument: &Instrument) -> Value {
         "reason": lacks.as_ref().err().map(|why| why.reason.clone()),
         "remedy": lacks.as_ref().err().map(|why| why.remedy.clone()),
         "needs": instrument.needs,
-        "disturbs": instrument.facts.disturbs == Disturbs::Yes,
+        "intrusive": instrument.facts.intrusive == Intrusive::Yes,
         "without": lacks.iter().flatten().map(missing).collect::<Vec<_>>(),
     })
 }
@@ -127,15 +127,15 @@ pub(crate) fn exporter_list(columns: usize) -> String {
     table.to_string()
 }
 
-fn option_words(option: &OptionSpec) -> String {
-    format!("{}={}", option.name, values_words(option))
+fn option_text(option: &OptionSpec) -> String {
+    format!("{}={}", option.name, values_text(option))
 }
 
-fn values_words(option: &OptionSpec) -> String {
+fn values_text(option: &OptionSpec) -> String {
     match &option.values {
         OptionValues::OneOf(words) => words.join("|"),
         OptionValues::Choices(choices) => {
-            choices.iter().map(|choice| choice.word).collect::<Vec<_>>().join("|")
+            choices.iter().map(|choice| choice.value).collect::<Vec<_>>().join("|")
         }
         OptionValues::Bytes => format!("{}|BYTES", option.default),
         OptionValues::BytesOr(words) => format!("{}|BYTES", words.join("|")),
@@ -168,14 +168,14 @@ fn mechanism_json(mechanism: &Mechanism) -> Value {
         "library": mechanism.library.map(|library| json!({
             "name": library.name,
             "version": library.version,
-            "licence": library.licence,
+            "license": library.license,
         })),
         "modes": modes,
         "options": options,
         "minimum_kernel": mechanism.documentation.minimum_kernel,
     });
-    for fact in mechanism.facts_in_words() {
-        entry[fact.key] = Value::from(fact.words);
+    for fact in mechanism.formatted_facts() {
+        entry[fact.key] = Value::from(fact.text);
     }
     entry
 }
@@ -184,7 +184,7 @@ fn option_json(option: &OptionSpec) -> Value {
     json!({
         "name": option.name,
         "about": option.about,
-        "values": values_words(option),
+        "values": values_text(option),
         "default": option.default,
         "unavailable": unavailable_values(option),
     })
@@ -192,13 +192,13 @@ fn option_json(option: &OptionSpec) -> Value {
 
 /// Returns the values of an option that are unavailable here, as JSON.
 fn unavailable_values(option: &OptionSpec) -> Vec<Value> {
-    let entry = |Lack { value, missing, .. }| json!({ "value": value, "reason": missing.reason, "remedy": missing.remedy });
-    option.lacks().into_iter().map(entry).collect()
+    let entry = |UnavailableValue { value, missing, .. }| json!({ "value": value, "reason": missing.reason, "remedy": missing.remedy });
+    option.unavailable_values().into_iter().map(entry).collect()
 }
 
 /// Returns the workloads as JSON.
 pub(crate) fn workloads_json() -> Value {
-    let entry = |facts: &&ipcperf_model::workload::Facts| {
+    let entry = |facts: &&ipcperf_model::workload::WorkloadFacts| {
         json!({
             "name": facts.name,
             "about": facts.about,
@@ -228,7 +228,7 @@ pub(crate) fn exporters_json() -> Value {
 #[cfg(test)]
 pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
     let text = &mechanism.documentation;
-    let mut page = format!("## `{}`\n\n{}\n", mechanism.name, capitalised(mechanism.about));
+    let mut page = format!("## `{}`\n\n{}\n", mechanism.name, capitalized(mechanism.about));
     let sections = [
         ("How it works", text.how_it_works),
         ("Message boundaries", text.message_boundaries),
@@ -236,8 +236,9 @@ pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
         ("Defaults that matter", text.defaults_that_matter),
     ];
     if let Some(library) = mechanism.library {
-        let (name, licence) = (library.name, library.licence);
-        page += &format!("\n**Library.** {name} ({licence}); its version stands in the results.\n");
+        let (name, licence) = (library.name, library.license);
+        page +=
+            &format!("\n**Library.** {name} ({licence}); its version is stored in the results.\n");
     }
     for (title, words) in sections {
         page += &format!("\n**{title}.** {words}\n");
@@ -246,7 +247,7 @@ pub(crate) fn mechanism_page(mechanism: &Mechanism) -> String {
         page += "\n| option | values | default | about |\n|---|---|---|---|\n";
     }
     for option in mechanism.options {
-        let values = values_words(option).replace('|', "\\|");
+        let values = values_text(option).replace('|', "\\|");
         let (name, default, about) = (option.name, option.default, option.about);
         page += &format!("| `{}.{name}` | {values} | {default} | {about} |\n", mechanism.name);
     }
@@ -276,7 +277,7 @@ fn linked(reference: &str) -> String {
 }
 
 #[cfg(test)]
-fn capitalised(text: &str) -> String {
+fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters
         .next()

@@ -6,8 +6,8 @@ mod progress;
 #[cfg(test)]
 pub(crate) use lists::mechanism_page;
 pub(crate) use lists::{
-    exporter_list, exporters_json, instrument_list, instruments_json, mechanism_list,
-    mechanisms_json, untried_instrument_list, workload_list, workloads_json,
+    exporter_list, exporters_json, instrument_list, instrument_list_without_probes,
+    instruments_json, mechanism_list, mechanisms_json, workload_list, workloads_json,
 };
 pub(crate) use progress::{Progress, Visibility};
 
@@ -16,10 +16,10 @@ use std::io::{BufWriter, Write};
 use ipcperf_model::printable::{pretty_json, printable};
 use serde::Serialize;
 
-use crate::error::{Ending, Error};
+use crate::error::{Error, ExitStatus};
 
 /// Prints `text` and a newline to standard output.
-pub(crate) fn print(text: &str) -> Result<Ending, Error> {
+pub(crate) fn print(text: &str) -> Result<ExitStatus, Error> {
     let text = printable(text);
     print_with(|out| writeln!(out, "{text}"))
 }
@@ -30,7 +30,7 @@ pub(crate) fn print_to(mut out: impl Write, text: &str) -> std::io::Result<()> {
 }
 
 /// Prints `value` to standard output as indented JSON with a newline.
-pub(crate) fn print_json(value: &impl Serialize) -> Result<Ending, Error> {
+pub(crate) fn print_json(value: &impl Serialize) -> Result<ExitStatus, Error> {
     let text = pretty_json(value);
     print_with(|out| writeln!(out, "{text}"))
 }
@@ -39,16 +39,16 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<Ending, Error> {
 /// in `ipcperf show FILE | head`, is not an error.
 pub(crate) fn print_with(
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<Ending, Error> {
+) -> Result<ExitStatus, Error> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::Output(error)),
-        _ => Ok(Ending::Done),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::Stdout(error)),
+        _ => Ok(ExitStatus::Done),
     }
 }
 
 /// Prints a message for the user to standard error.
-pub(crate) fn tell(words: &str) {
+pub(crate) fn print_message(words: &str) {
     // An error is ignored: a message that cannot be printed, as on a full disk, is no reason to stop.
     let _ = writeln!(std::io::stderr(), "{}", printable(words));
 }

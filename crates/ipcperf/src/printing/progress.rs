@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ipcperf_model::printable::printable_line;
 use ipcperf_model::units;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 use ipcperf_stats::quartiles;
 
 use ipcperf_plan::Case;
@@ -28,13 +28,13 @@ pub(crate) enum Visibility {
 pub(crate) struct Progress {
     bar: ProgressBar,
     started: Instant,
-    drawn: Option<Instant>,
+    last_drawn: Option<Instant>,
     done: u64,
 }
 
 impl Progress {
     /// Creates a bar over `runs` runs.
-    pub(crate) fn over(runs: u64, visibility: Visibility) -> Self {
+    pub(crate) fn new(runs: u64, visibility: Visibility) -> Self {
         let seen = visibility == Visibility::OnTerminal && std::io::stderr().is_terminal();
         let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs), target);
@@ -42,16 +42,16 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{bar:16} {pos}/{len} {wide_msg}") {
             bar.set_style(style);
         }
-        Self { bar, started: Instant::now(), drawn: None, done: 0 }
+        Self { bar, started: Instant::now(), last_drawn: None, done: 0 }
     }
 
     /// Shows that another run of `case` starts, which has `figures` so far.
     pub(crate) fn show(&mut self, case: &Case, figures: &[f64]) {
-        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW);
+        let due = self.last_drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW);
         if due && !self.bar.is_hidden() {
             self.bar.set_message(printable_line(&self.message(case, figures)).into_owned());
             self.bar.set_position(self.done);
-            self.drawn = Some(Instant::now());
+            self.last_drawn = Some(Instant::now());
         }
         self.done += 1;
         // Retries, and repetitions required by a stopping rule, add to the planned runs.
@@ -70,19 +70,21 @@ impl Progress {
             |_| String::new(),
             |quartiles| {
                 let figure = match case.spec.workload {
-                    Kind::Stream if !case.moves_nothing() => units::bandwidth(quartiles.median),
-                    Kind::Stream | Kind::RoundTrip | Kind::RequestReply => {
+                    WorkloadKind::Stream if !case.is_harness_only() => {
+                        units::bandwidth(quartiles.median)
+                    }
+                    WorkloadKind::Stream | WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
                         units::time(quartiles.median)
                     }
                 };
                 format!("{figure} median, ")
             },
         );
-        format!("{}{median}{}", self.left(), case.id)
+        format!("{}{median}{}", self.time_left(), case.id)
     }
 
     #[allow(clippy::cast_precision_loss, reason = "an estimate for people")]
-    fn left(&self) -> String {
+    fn time_left(&self) -> String {
         if self.done == 0 {
             return String::new();
         }

@@ -19,7 +19,7 @@ pub(crate) fn default_path(command: &str) -> Result<PathBuf, Error> {
         .join("ipcperf");
     let time = jiff::Zoned::now().strftime("%Y%m%dT%H%M%S");
     let path = folder.join(format!("{command}-{time}-{}.jsonl", std::process::id()));
-    match folders::make(&folder, 0o700) {
+    match folders::create_all(&folder, 0o700) {
         Ok(()) => Ok(path),
         Err(source) => Err(Error::Unwritable { path, source }),
     }
@@ -31,10 +31,10 @@ fn data_folder(
     variable: impl Fn(&str) -> Option<OsString>,
     database: impl Fn() -> Option<PathBuf>,
 ) -> Option<PathBuf> {
-    let whole =
+    let absolute =
         |name| variable(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute());
-    let home = || whole("HOME").or_else(&database);
-    whole("XDG_DATA_HOME").or_else(|| Some(home()?.join(".local/share")))
+    let home = || absolute("HOME").or_else(&database);
+    absolute("XDG_DATA_HOME").or_else(|| Some(home()?.join(".local/share")))
 }
 
 #[cfg(test)]

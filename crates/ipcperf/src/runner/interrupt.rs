@@ -9,10 +9,10 @@ use ipcperf_engine::signals::is_ignored;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 
-use crate::last_signal;
+use crate::exit_signal;
 
 /// Signals that ask the command to end. SIGXCPU arrives when the limit of `ulimit -t` is used up.
-const ASKING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
+const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
 
 /// Receiver of the signals that ask the command to end.
 #[derive(Debug)]
@@ -26,8 +26,8 @@ impl Interrupt {
     pub(super) fn catch() -> std::io::Result<Self> {
         let (arrived, arrives) = UnixStream::pair()?;
         arrived.set_nonblocking(true)?;
-        for signal in ASKING.into_iter().filter(|&signal| !is_ignored(signal)) {
-            last_signal::notice(signal)?;
+        for signal in SIGNALS.into_iter().filter(|&signal| !is_ignored(signal)) {
+            exit_signal::catch(signal)?;
             signal_hook::low_level::pipe::register(signal, arrives.try_clone()?)?;
         }
         Ok(Self { arrived })
@@ -39,14 +39,14 @@ impl Interrupt {
     }
 
     /// Whether a signal has arrived since the last call.
-    pub(super) fn has_arrived(&mut self) -> bool {
+    pub(super) fn take_arrived(&mut self) -> bool {
         matches!(self.arrived.read(&mut [0; 16]), Ok(1..))
     }
 
     /// Waits for `pause` or until a signal arrives; returns whether one did.
-    pub(super) fn arrives_within(&mut self, pause: Duration) -> bool {
+    pub(super) fn wait(&mut self, pause: Duration) -> bool {
         let end = Instant::now() + pause;
-        while !self.has_arrived() {
+        while !self.take_arrived() {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;

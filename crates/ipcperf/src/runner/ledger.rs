@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ipcperf_model::WarmUp;
 use ipcperf_results::analysis::main_figure;
-use ipcperf_results::{FailedRun, RunIdentity, Sample, SetAside};
+use ipcperf_results::{ExclusionReason, FailedRun, RunIdentity, Sample};
 use ipcperf_stats::warm_up;
 
 use ipcperf_plan::Case;
@@ -21,7 +21,7 @@ pub(super) struct Ledger {
 #[derive(Debug, Default)]
 struct CaseLedger {
     /// Number and status of the last attempt in each block.
-    blocks: HashMap<u32, (u32, Standing)>,
+    blocks: HashMap<u32, (u32, RunStatus)>,
     /// Main figures of valid samples, by class of CPU pair.
     figures: BTreeMap<Option<String>, Vec<f64>>,
     warm_up_ns: u64,
@@ -39,61 +39,61 @@ pub(crate) enum Retry {
 
 impl Retry {
     /// Returns the status of a run that failed with `failure`.
-    const fn standing(self, failure: &FailedRun) -> Standing {
+    const fn status_of(self, failure: &FailedRun) -> RunStatus {
         match self {
-            Self::All => Standing::Due,
-            Self::Transient => Standing::after(failure),
+            Self::All => RunStatus::Due,
+            Self::Transient => RunStatus::after(failure),
         }
     }
 }
 
 /// Status after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum RunStatus {
     /// Complete: the sample is valid or from the first block, or the run failed for good.
-    Settled,
+    Complete,
     /// Excluded as disturbed.
     Disturbed,
     /// Failed, to be retried.
     Due,
 }
 
-impl Standing {
+impl RunStatus {
     /// Returns the status after `failure`.
     pub(super) const fn after(failure: &FailedRun) -> Self {
-        if failure.transient { Self::Due } else { Self::Settled }
+        if failure.transient { Self::Due } else { Self::Complete }
     }
 }
 
 impl Ledger {
     /// Restores the state from the `samples` and `failures` of a results file.
-    pub(super) fn of(samples: &[Sample], failures: &[FailedRun], retry: Retry) -> Self {
+    pub(super) fn new(samples: &[Sample], failures: &[FailedRun], retry: Retry) -> Self {
         let mut ledger = Self::default();
         for sample in samples {
-            ledger.take(sample);
+            ledger.add_sample(sample);
         }
         for failure in failures {
-            ledger.settle(&failure.run, retry.standing(failure));
+            ledger.record_status(&failure.run, retry.status_of(failure));
         }
         ledger
     }
 
     /// Adds a sample.
-    pub(super) fn take(&mut self, sample: &Sample) {
-        let is_disturbed = sample.set_aside.is_some_and(SetAside::is_disturbance);
-        let standing = if is_disturbed { Standing::Disturbed } else { Standing::Settled };
-        self.settle(&sample.run, standing);
+    pub(super) fn add_sample(&mut self, sample: &Sample) {
+        let is_disturbed = sample.excluded.is_some_and(ExclusionReason::is_disturbance);
+        let standing = if is_disturbed { RunStatus::Disturbed } else { RunStatus::Complete };
+        self.record_status(&sample.run, standing);
         let case = self.cases.entry(sample.run.case.case_id.clone()).or_default();
         if let Some(slices_ns) = &sample.warm_up_slices_ns {
             case.warm_up_ns = needed_warm_up_ns(slices_ns);
         }
-        if let (None, Some(figure)) = (sample.set_aside, main_figure(sample)) {
+        if let (None, Some(figure)) = (sample.excluded, main_figure(sample)) {
             case.figures.entry(sample.cpu_pair_class.clone()).or_default().push(figure);
         }
     }
 
     /// Records the status `standing` of another attempt.
-    pub(super) fn settle(&mut self, run: &RunIdentity, standing: Standing) {
+    pub(super) fn record_status(&mut self, run: &RunIdentity, standing: RunStatus) {
         let case = self.cases.entry(run.case.case_id.clone()).or_default();
         let last = case.blocks.entry(run.block).or_insert((0, standing));
         if run.attempt > last.0 {
@@ -102,7 +102,7 @@ impl Ledger {
     }
 
     /// Returns the number and status of the last attempt at `case` in `block`; `None` if there was none.
-    pub(super) fn last_attempt(&self, case: &Case, block: u32) -> Option<(u32, Standing)> {
+    pub(super) fn last_attempt(&self, case: &Case, block: u32) -> Option<(u32, RunStatus)> {
         self.cases.get(&case.id)?.blocks.get(&block).copied()
     }
 
@@ -136,7 +136,7 @@ fn needed_warm_up_ns(slices_ns: &[u64]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::workload::Kind;
+    use ipcperf_model::workload::WorkloadKind;
     use ipcperf_model::{Failure, FailureKind};
     use ipcperf_results::testing::sample;
 
@@ -148,10 +148,10 @@ mod tests {
         case
     }
 
-    fn attempt(block: u32, attempt: u32, set_aside: Option<SetAside>) -> Sample {
-        let mut sample = sample("pipe", Kind::Stream, 64, block, 1_000_000);
+    fn attempt(block: u32, attempt: u32, excluded: Option<ExclusionReason>) -> Sample {
+        let mut sample = sample("pipe", WorkloadKind::Stream, 64, block, 1_000_000);
         sample.run.attempt = attempt;
-        sample.set_aside = set_aside;
+        sample.excluded = excluded;
         sample
     }
 
@@ -159,21 +159,21 @@ mod tests {
     fn the_last_attempt_says_what_is_left_to_do() {
         let samples = [
             attempt(1, 2, None),
-            attempt(1, 1, Some(SetAside::Disturbed)),
-            attempt(2, 1, Some(SetAside::Disturbed)),
+            attempt(1, 1, Some(ExclusionReason::Disturbed)),
+            attempt(2, 1, Some(ExclusionReason::Disturbed)),
         ];
-        let ledger = Ledger::of(&samples, &[], Retry::All);
+        let ledger = Ledger::new(&samples, &[], Retry::All);
         let last = |block| ledger.last_attempt(&case(None), block);
-        assert_eq!(last(1), Some((2, Standing::Settled)));
-        assert_eq!(last(2), Some((1, Standing::Disturbed)));
+        assert_eq!(last(1), Some((2, RunStatus::Complete)));
+        assert_eq!(last(2), Some((1, RunStatus::Disturbed)));
         assert_eq!(last(3), None);
         assert_eq!(ledger.figures(&case(None)).len(), 1, "disturbed figures do not count");
     }
 
     fn failed(block: u32, attempt: u32, transient: bool) -> FailedRun {
         let failure = Failure::new(FailureKind::Worker, "starting a worker");
-        let run = RunIdentity { attempt, ..sample("pipe", Kind::Stream, 64, block, 1).run };
-        FailedRun { transient, ..FailedRun::of(run, failure) }
+        let run = RunIdentity { attempt, ..sample("pipe", WorkloadKind::Stream, 64, block, 1).run };
+        FailedRun { transient, ..FailedRun::new(run, failure) }
     }
 
     #[test]
@@ -181,12 +181,12 @@ mod tests {
         let samples = [attempt(3, 2, None)];
         let failures = [failed(1, 1, false), failed(2, 4, true), failed(3, 1, true)];
         let last =
-            |retry, block| Ledger::of(&samples, &failures, retry).last_attempt(&case(None), block);
-        assert_eq!(last(Retry::Transient, 1), Some((1, Standing::Settled)));
-        assert_eq!(last(Retry::Transient, 2), Some((4, Standing::Due)));
-        assert_eq!(last(Retry::All, 1), Some((1, Standing::Due)));
+            |retry, block| Ledger::new(&samples, &failures, retry).last_attempt(&case(None), block);
+        assert_eq!(last(Retry::Transient, 1), Some((1, RunStatus::Complete)));
+        assert_eq!(last(Retry::Transient, 2), Some((4, RunStatus::Due)));
+        assert_eq!(last(Retry::All, 1), Some((1, RunStatus::Due)));
         for retry in [Retry::Transient, Retry::All] {
-            assert_eq!(last(retry, 3), Some((2, Standing::Settled)), "a later attempt went well");
+            assert_eq!(last(retry, 3), Some((2, RunStatus::Complete)), "a later attempt went well");
         }
     }
 
@@ -196,7 +196,7 @@ mod tests {
         for (block, class) in (1..).zip(["far", "near", "near"]) {
             let mut sample = attempt(block, 1, None);
             sample.cpu_pair_class = Some(class.to_owned());
-            ledger.take(&sample);
+            ledger.add_sample(&sample);
         }
         assert_eq!(ledger.figures(&case(None)).len(), 2);
     }
@@ -206,11 +206,11 @@ mod tests {
         let mut ledger = Ledger::default();
         assert_eq!(ledger.warm_up(&case(None), 0), WarmUp::Slices(SLICES));
         assert_eq!(ledger.warm_up(&case(None), 1), WarmUp::None);
-        let mut first = attempt(0, 1, Some(SetAside::First));
+        let mut first = attempt(0, 1, Some(ExclusionReason::First));
         first.warm_up_slices_ns = Some(
             [9_000, 6_000, 4_000].into_iter().chain((0..21).map(|k| 2_000 + k * 7 % 10)).collect(),
         );
-        ledger.take(&first);
+        ledger.add_sample(&first);
         assert_eq!(ledger.warm_up(&case(None), 1), WarmUp::ForNs(19_000));
         assert_eq!(
             ledger.warm_up(&case(Some(64)), 1),

@@ -4,17 +4,17 @@
 //! Plan, Ledger -> is it due? -> alone -> process -> police -> Sample -> results file, Ledger
 //! ```
 
-mod alone;
-mod classes;
+mod cpu_distance;
 mod default_path;
+mod instruments;
 mod interrupt;
 mod ledger;
+mod noise;
 mod plan_record;
-mod police;
 mod precision;
 mod process;
 mod serve;
-mod watch;
+mod single_run;
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -24,23 +24,24 @@ use ipcperf_model::{Failure, FailureKind, Measurement, RunSpec, WarmUp};
 use ipcperf_plan::{Case, Plan, block_order};
 use ipcperf_results::analysis::probe_effects;
 use ipcperf_results::{
-    FailedRun, Footer, Line, ObservationRecord, RunIdentity, Sample, SetAside, Writer, standing,
+    ExclusionReason, FailedRun, Footer, ObservationRecord, ResultsLine, RunIdentity, Sample,
+    Writer, final_failures,
 };
 
-pub(crate) use alone::{Alone, Stopped};
 pub(crate) use default_path::default_path;
+pub(crate) use instruments::InstrumentObservation;
 pub(crate) use ledger::Retry;
 pub(crate) use plan_record::{check_custom, plan_record, stored_plan};
 pub(crate) use serve::serve_as_worker;
-pub(crate) use watch::Told;
+pub(crate) use single_run::{SingleRunner, Stopped};
 
-use classes::Classes;
-use ledger::{Ledger, Standing};
+use cpu_distance::CpuDistanceClasses;
+use ledger::{Ledger, RunStatus};
+use noise::{NoiseDetector, RetryDecision};
 use plan_record::identity;
-use police::{Police, Repeat};
-use precision::Goal;
+use precision::RepetitionControl;
 
-use crate::error::{Ending, Error};
+use crate::error::{Error, ExitStatus};
 use crate::printing::Progress;
 
 /// Results of a plan.
@@ -49,12 +50,12 @@ pub(crate) struct Outcome {
     pub(crate) samples: Vec<Sample>,
     pub(crate) observations: Vec<ObservationRecord>,
     pub(crate) failures: Vec<FailedRun>,
-    pub(crate) ending: Ending,
+    pub(crate) status: ExitStatus,
 }
 
 /// Contents of the results file that is resumed.
 #[derive(Debug, Default)]
-pub(crate) struct Before {
+pub(crate) struct ResumeState {
     pub(crate) samples: Vec<Sample>,
     pub(crate) observations: Vec<ObservationRecord>,
     pub(crate) failures: Vec<FailedRun>,
@@ -64,48 +65,48 @@ pub(crate) struct Before {
 
 impl Outcome {
     /// Returns the state before anything is run.
-    pub(crate) fn of(before: Before) -> Self {
+    pub(crate) fn from_resume_state(before: ResumeState) -> Self {
         // Transient failures do not count: those runs have been retried or will be.
         let failed = before.failures.iter().any(|failure| !failure.transient);
-        let ending = if failed { Ending::SomeFailed } else { Ending::Done };
-        let Before { samples, observations, failures, .. } = before;
-        Self { samples, observations, failures, ending }
+        let ending = if failed { ExitStatus::SomeFailed } else { ExitStatus::Done };
+        let ResumeState { samples, observations, failures, .. } = before;
+        Self { samples, observations, failures, status: ending }
     }
 
     /// Keeps only failures that no later attempt corrected.
-    fn settle(&mut self) {
-        self.failures = standing(std::mem::take(&mut self.failures), &self.samples);
-        if self.ending == Ending::SomeFailed && self.failures.is_empty() {
-            self.ending = Ending::Done;
+    fn drop_corrected_failures(&mut self) {
+        self.failures = final_failures(std::mem::take(&mut self.failures), &self.samples);
+        if self.status == ExitStatus::SomeFailed && self.failures.is_empty() {
+            self.status = ExitStatus::Done;
         }
     }
 }
 
 /// A plan during its execution.
-struct Campaign<'a> {
+struct Execution<'a> {
     plan: &'a Plan,
     writer: &'a mut Writer,
     progress: &'a mut Progress,
-    alone: Alone,
-    police: Police,
-    classes: Classes,
+    runner: SingleRunner,
+    noise_detector: NoiseDetector,
+    cpu_classes: CpuDistanceClasses,
     ledger: Ledger,
-    goal: Goal,
-    decided: Decided<'a>,
+    goal: RepetitionControl,
+    decided: DecidedCases<'a>,
     outcome: Outcome,
 }
 
 /// Function that returns the cases that no undecided hypothesis needs, given the results up to a number of valid
 /// repetitions.
-pub(crate) type Decided<'a> = &'a dyn Fn(&Outcome, u32) -> HashSet<String>;
+pub(crate) type DecidedCases<'a> = &'a dyn Fn(&Outcome, u32) -> HashSet<String>;
 
 /// Next step after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+enum NextStep {
     /// Run the same case again.
-    Again,
+    Retry,
     /// Continue with the next case.
-    Onward,
+    Continue,
     /// Stop: a signal asked the command to end.
     Stop,
 }
@@ -118,41 +119,41 @@ enum Next {
 /// returned as errors.
 pub(crate) fn run(
     plan: &Plan,
-    before: Before,
+    before: ResumeState,
     writer: &mut Writer,
     progress: &mut Progress,
-    decided: Decided<'_>,
+    decided: DecidedCases<'_>,
 ) -> Result<Outcome, Error> {
     let (start, before_ns) = (Instant::now(), before.elapsed_ns);
-    let alone = Alone::ready()?;
-    let mut campaign = Campaign {
+    let alone = SingleRunner::new()?;
+    let mut campaign = Execution {
         plan,
         writer,
         progress,
-        alone,
-        police: Police::of(plan, &before.samples),
-        classes: Classes::of(&before.samples),
-        ledger: Ledger::of(&before.samples, &before.failures, before.retry),
-        goal: Goal::of(plan.enough.clone()),
+        runner: alone,
+        noise_detector: NoiseDetector::new(plan, &before.samples),
+        cpu_classes: CpuDistanceClasses::from_samples(&before.samples),
+        ledger: Ledger::new(&before.samples, &before.failures, before.retry),
+        goal: RepetitionControl::new(plan.stopping_rule.clone()),
         decided,
-        outcome: Outcome::of(before),
+        outcome: Outcome::from_resume_state(before),
     };
-    let ran = campaign.blocks();
+    let ran = campaign.run_blocks();
     campaign.close(ran, start, before_ns)
 }
 
-impl Campaign<'_> {
-    fn blocks(&mut self) -> Result<(), Error> {
+impl Execution<'_> {
+    fn run_blocks(&mut self) -> Result<(), Error> {
         for block in 0..self.plan.blocks() {
-            if self.block(block)? == Next::Stop {
-                self.outcome.ending = Ending::Interrupted;
+            if self.run_block(block)? == NextStep::Stop {
+                self.outcome.status = ExitStatus::Interrupted;
                 return Ok(());
             }
-            if self.goal.looks_after(block) {
-                self.goal.leave((self.decided)(&self.outcome, block));
+            if self.goal.has_look_after(block) {
+                self.goal.excuse((self.decided)(&self.outcome, block));
             }
             let goal = &mut self.goal;
-            let due = |case: &Case| goal.wants(case, block + 1, self.ledger.figures(case));
+            let due = |case: &Case| goal.check_due(case, block + 1, self.ledger.figures(case));
             if !self.plan.cases.iter().any(due) {
                 return Ok(());
             }
@@ -160,95 +161,105 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    fn block(&mut self, block: u32) -> Result<Next, Error> {
-        self.police.begin_block();
+    fn run_block(&mut self, block: u32) -> Result<NextStep, Error> {
+        self.noise_detector.begin_block();
         let order = block_order(self.plan.cases.len(), self.plan.seed, block);
         for (position, case) in order.into_iter().enumerate() {
             let case = &self.plan.cases[case];
-            if !self.goal.wants(case, block, self.ledger.figures(case)) {
+            if !self.goal.check_due(case, block, self.ledger.figures(case)) {
                 continue;
             }
-            if self.repetition(case, block, position)? == Next::Stop {
-                return Ok(Next::Stop);
+            if self.run_repetition(case, block, position)? == NextStep::Stop {
+                return Ok(NextStep::Stop);
             }
         }
-        Ok(Next::Onward)
+        Ok(NextStep::Continue)
     }
 
     /// Executes one repetition: attempts until one is undisturbed or a limit is reached.
-    fn repetition(&mut self, case: &Case, block: u32, position: usize) -> Result<Next, Error> {
+    fn run_repetition(
+        &mut self,
+        case: &Case,
+        block: u32,
+        position: usize,
+    ) -> Result<NextStep, Error> {
         let mut attempt = match self.ledger.last_attempt(case, block) {
             None => 1,
-            Some((_, Standing::Settled)) => return Ok(Next::Onward),
-            Some((last, Standing::Due)) => last + 1,
+            Some((_, RunStatus::Complete)) => return Ok(NextStep::Continue),
+            Some((last, RunStatus::Due)) => last + 1,
             // The command was killed before the retry, or gave up. The same decision is made again now.
-            Some((last, Standing::Disturbed)) => {
-                match self.police.repeats(Some(SetAside::Disturbed), last) {
-                    Repeat::Yes => last + 1,
-                    Repeat::No => return Ok(Next::Onward),
+            Some((last, RunStatus::Disturbed)) => {
+                match self.noise_detector.request_retry(Some(ExclusionReason::Disturbed), last) {
+                    RetryDecision::Yes => last + 1,
+                    RetryDecision::No => return Ok(NextStep::Continue),
                 }
             }
         };
         loop {
             let identity = RunIdentity::new(identity(case), block, position, attempt);
             match self.attempt(case, identity)? {
-                Next::Again => attempt += 1,
+                NextStep::Retry => attempt += 1,
                 next => return Ok(next),
             }
         }
     }
 
-    fn attempt(&mut self, case: &Case, identity: RunIdentity) -> Result<Next, Error> {
+    fn attempt(&mut self, case: &Case, identity: RunIdentity) -> Result<NextStep, Error> {
         self.progress.show(case, self.ledger.figures(case));
         // Detects a full disk before the run, when there is no sample to lose yet.
         self.writer.reserve()?;
         let warm_up = self.ledger.warm_up(case, identity.block);
         let spec = RunSpec { warm_up, ..case.spec.clone() };
-        match self.alone.run(&spec, &case.watched, self.plan.deadline) {
-            Ok(seen) => self.keep(case, identity, warm_up, seen),
-            Err(Stopped::Failed(failure)) => self.note(identity, failure),
-            Err(Stopped::Interrupted) => Ok(Next::Stop),
+        match self.runner.run(&spec, &case.instruments, self.plan.timeout) {
+            Ok(seen) => self.record_sample(case, identity, warm_up, seen),
+            Err(Stopped::Failed(failure)) => self.record_failure(identity, failure),
+            Err(Stopped::Interrupted) => Ok(NextStep::Stop),
         }
     }
 
-    fn keep(
+    fn record_sample(
         &mut self,
         case: &Case,
         run: RunIdentity,
         warm_up: WarmUp,
-        (measured, told): (Measurement, Vec<Told>),
-    ) -> Result<Next, Error> {
+        (measured, told): (Measurement, Vec<InstrumentObservation>),
+    ) -> Result<NextStep, Error> {
         let (block, attempt) = (run.block, run.attempt);
-        let set_aside = self.police.judge(case, block, &measured);
+        let excluded = self.noise_detector.judge(case, block, &measured);
         let split = user_system_split(run.case.cpus.as_slice().try_into().ok());
         let mut sample = Sample::new(run, warm_up, measured, split);
-        sample.set_aside = set_aside;
-        sample.instruments = case.watched.by.iter().map(|&name| name.to_owned()).collect();
-        sample.twin_of.clone_from(&case.watched.twin_of);
+        sample.excluded = excluded;
+        sample.instruments = case.instruments.names.iter().map(|&name| name.to_owned()).collect();
+        sample.twin_of.clone_from(&case.instruments.twin_of);
         let probe_ns = sample.cacheline_round_trip_ns;
-        sample.cpu_pair_class = probe_ns.and_then(|ns| self.classes.classify(ns, set_aside));
-        self.ledger.take(&sample);
+        sample.cpu_pair_class = probe_ns.and_then(|ns| self.cpu_classes.classify(ns, excluded));
+        self.ledger.add_sample(&sample);
         let of_run =
-            |(instrument, told)| ObservationRecord::of(&sample.run.run_id, instrument, told);
+            |(instrument, told)| ObservationRecord::new(&sample.run.run_id, instrument, told);
         let observations: Vec<_> = told.into_iter().map(of_run).collect();
-        let seen = observations.iter().cloned().map(Line::Observation);
-        let lines: Vec<Line> = std::iter::once(Line::Sample(sample.clone())).chain(seen).collect();
+        let seen = observations.iter().cloned().map(ResultsLine::Observation);
+        let lines: Vec<ResultsLine> =
+            std::iter::once(ResultsLine::Sample(sample.clone())).chain(seen).collect();
         self.writer.append(lines)?;
         self.outcome.samples.push(sample);
         self.outcome.observations.extend(observations);
-        match self.police.repeats(set_aside, attempt) {
-            Repeat::Yes => Ok(Next::Again),
-            Repeat::No => Ok(Next::Onward),
+        match self.noise_detector.request_retry(excluded, attempt) {
+            RetryDecision::Yes => Ok(NextStep::Retry),
+            RetryDecision::No => Ok(NextStep::Continue),
         }
     }
 
-    fn note(&mut self, identity: RunIdentity, failure: Failure) -> Result<Next, Error> {
-        let failed = FailedRun::of(identity, failure);
-        self.ledger.settle(&failed.run, Standing::after(&failed));
-        self.writer.append(vec![Line::Failure(failed.clone())])?;
+    fn record_failure(
+        &mut self,
+        identity: RunIdentity,
+        failure: Failure,
+    ) -> Result<NextStep, Error> {
+        let failed = FailedRun::new(identity, failure);
+        self.ledger.record_status(&failed.run, RunStatus::after(&failed));
+        self.writer.append(vec![ResultsLine::Failure(failed.clone())])?;
         self.outcome.failures.push(failed);
-        self.outcome.ending = Ending::SomeFailed;
-        Ok(Next::Onward)
+        self.outcome.status = ExitStatus::SomeFailed;
+        Ok(NextStep::Continue)
     }
 
     /// Writes the footer, even if `ran` is an error; disk space was reserved for it.
@@ -260,8 +271,8 @@ impl Campaign<'_> {
     ) -> Result<Outcome, Error> {
         self.progress.clear();
         let took_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.outcome.settle();
-        let is_over = ran.is_ok() && self.outcome.ending != Ending::Interrupted;
+        self.outcome.drop_corrected_failures();
+        let is_over = ran.is_ok() && self.outcome.status != ExitStatus::Interrupted;
         let tally = self.writer.tally();
         let footer = Footer {
             seq: None,
@@ -274,14 +285,16 @@ impl Campaign<'_> {
             elapsed_ns: before_ns.saturating_add(took_ns),
             ended: jiff::Timestamp::now().to_string(),
         };
-        let closed =
-            self.writer.append(vec![Line::Footer(footer)]).and_then(|()| self.writer.release());
+        let closed = self
+            .writer
+            .append(vec![ResultsLine::Footer(footer)])
+            .and_then(|()| self.writer.release());
         ran.and(closed.map_err(Error::from))?;
         Ok(self.outcome)
     }
 }
 
 /// Returns a failure of the worker process itself.
-fn worker_failed(place: impl Into<String>) -> Failure {
+fn worker_failure(place: impl Into<String>) -> Failure {
     Failure::new(FailureKind::Worker, place)
 }

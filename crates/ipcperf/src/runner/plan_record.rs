@@ -8,33 +8,38 @@ use ipcperf_model::mechanism::CaseFacts;
 use ipcperf_model::placement::Placement;
 use ipcperf_model::{CustomName, RunSpec, instrument};
 use ipcperf_results::{
-    CaseIdentity, CustomRecord, PlanRecord, RefusedRecord, SpecRecord, UnavailableRecord,
-    UnwatchedRecord,
+    CaseIdentity, CustomRecord, PlanRecord, RefusedRecord, SpecRecord, UnavailableInstrumentRecord,
+    UnavailableRecord,
 };
 
 use ipcperf_plan::{
-    Absent, Case, Enough, Extent, Plan, Refused, Unwatched, Watched, custom_sha256,
+    Case, CaseInstruments, MissingPart, Plan, RefusedCell, StoppingRule, UnavailableInstrument,
+    UnavailableMechanism, custom_sha256,
 };
 
 /// Returns the record of `plan` for a header.
 pub(crate) fn plan_record(plan: &Plan) -> PlanRecord {
     PlanRecord {
-        repetitions: plan.enough.least_repetitions(),
-        until_ci: match plan.enough {
-            Enough::UntilCi(precision) => Some(precision),
-            Enough::Repetitions(_) | Enough::UntilDecided(_) => None,
+        repetitions: plan.stopping_rule.min_repetitions(),
+        until_ci: match plan.stopping_rule {
+            StoppingRule::UntilCi(precision) => Some(precision),
+            StoppingRule::Repetitions(_) | StoppingRule::UntilDecided(_) => None,
         },
-        until_decided: match &plan.enough {
-            Enough::UntilDecided(looks) => Some(looks.clone()),
-            Enough::Repetitions(_) | Enough::UntilCi(_) => None,
+        until_decided: match &plan.stopping_rule {
+            StoppingRule::UntilDecided(looks) => Some(looks.clone()),
+            StoppingRule::Repetitions(_) | StoppingRule::UntilCi(_) => None,
         },
         attempts: plan.attempts,
-        deadline_s: plan.deadline.as_secs_f64(),
+        timeout_s: plan.timeout.as_secs_f64(),
         cases: plan.cases.iter().map(|case| case.id.clone()).collect(),
         specs: plan.cases.iter().map(spec_record).collect(),
         refused: plan.refused.iter().map(refused_record).collect(),
         unavailable: plan.unavailable.iter().map(unavailable_record).collect(),
-        unwatched: plan.unwatched.iter().map(unwatched_record).collect(),
+        unavailable_instruments: plan
+            .unavailable_instruments
+            .iter()
+            .map(unwatched_record)
+            .collect(),
         custom: custom_record(plan.cases.iter().filter_map(|case| case.spec.mechanism.custom())),
         libraries: plan.cases.iter().filter_map(library).collect(),
     }
@@ -43,7 +48,7 @@ pub(crate) fn plan_record(plan: &Plan) -> PlanRecord {
 /// Returns the identity of `case` in a results file.
 pub(crate) fn identity(case: &Case) -> CaseIdentity {
     CaseIdentity::new(&case.id, &case.spec, case.placement, case_facts(&case.spec))
-        .named(case.case_name())
+        .with_name(case.case_name())
 }
 
 /// Returns the facts about the mechanism of `spec` that readers of results need.
@@ -72,8 +77,8 @@ pub(crate) fn check_custom(custom: &CustomRecord) -> Result<(), String> {
             && then != now
         {
             return Err(format!(
-                "the file of {name} has changed since: its SHA-256 was {then} and is {now}; what is \
-                 left would be measured of another one: put the file back, or measure anew"
+                "the file of {name} has changed since: its SHA-256 was {then} and is now {now}: restore the file, or \
+                 start a new measurement"
             ));
         }
     }
@@ -87,26 +92,26 @@ fn library(case: &Case) -> Option<(String, String)> {
 }
 
 fn spec_record(case: &Case) -> SpecRecord {
-    let events = case.watched.events.iter();
+    let events = case.instruments.events.iter();
     SpecRecord {
         placement: case.placement.to_string(),
         spec: case.spec.clone(),
-        instruments: case.watched.by.iter().map(|&name| name.to_owned()).collect(),
+        instruments: case.instruments.names.iter().map(|&name| name.to_owned()).collect(),
         events: events.map(|(&name, events)| (name.to_owned(), events.clone())).collect(),
-        twin_of: case.watched.twin_of.clone(),
+        twin_of: case.instruments.twin_of.clone(),
         name_parts: case.name.clone(),
         matrices: case.matrices.clone(),
         facts: case_facts(&case.spec),
     }
 }
 
-fn refused_record(refused: &Refused) -> RefusedRecord {
+fn refused_record(refused: &RefusedCell) -> RefusedRecord {
     let case =
         CaseIdentity::new(&refused.id, &refused.spec, refused.placement, case_facts(&refused.spec));
     RefusedRecord::new(case, refused.amount, refused.reason.clone())
 }
 
-fn unavailable_record(absent: &Absent) -> UnavailableRecord {
+fn unavailable_record(absent: &UnavailableMechanism) -> UnavailableRecord {
     UnavailableRecord {
         mechanism: absent.mechanism.clone(),
         reason: absent.reason.clone(),
@@ -114,10 +119,10 @@ fn unavailable_record(absent: &Absent) -> UnavailableRecord {
     }
 }
 
-fn unwatched_record(missing: &Unwatched) -> UnwatchedRecord {
-    UnwatchedRecord {
+fn unwatched_record(missing: &UnavailableInstrument) -> UnavailableInstrumentRecord {
+    UnavailableInstrumentRecord {
         instrument: missing.instrument.to_owned(),
-        watches: missing.extent == Extent::Event,
+        partly_available: missing.missing_part == MissingPart::Event,
         reason: missing.why.reason.clone(),
         remedy: missing.why.remedy.clone(),
         cells_left_out: missing.cells_left_out,
@@ -138,38 +143,44 @@ pub(crate) fn stored_plan(record: &PlanRecord, seed: u64) -> Result<Plan, String
         cases: cases.collect::<Result<_, _>>()?,
         refused: Vec::new(),
         unavailable: Vec::new(),
-        unwatched: Vec::new(),
-        enough: enough(record),
+        unavailable_instruments: Vec::new(),
+        stopping_rule: stopping_rule(record),
         attempts: record.attempts,
         seed,
-        deadline: Duration::try_from_secs_f64(record.deadline_s)
-            .map_err(|error| format!("deadline_s: {error}"))?,
+        timeout: Duration::try_from_secs_f64(record.timeout_s)
+            .map_err(|error| format!("timeout_s: {error}"))?,
     })
 }
 
 /// Returns the stopping rule of `record`.
-fn enough(record: &PlanRecord) -> Enough {
+fn stopping_rule(record: &PlanRecord) -> StoppingRule {
     match (record.until_ci, &record.until_decided) {
-        (Some(precision), _) => Enough::UntilCi(precision),
-        (None, Some(looks)) => Enough::UntilDecided(looks.clone()),
-        (None, None) => Enough::Repetitions(record.repetitions),
+        (Some(precision), _) => StoppingRule::UntilCi(precision),
+        (None, Some(looks)) => StoppingRule::UntilDecided(looks.clone()),
+        (None, None) => StoppingRule::Repetitions(record.repetitions),
     }
 }
 
 fn stored_case(id: &str, record: &SpecRecord) -> Result<Case, String> {
     let placement = record.placement.parse::<Placement>().map_err(|error| error.to_string())?;
-    let by = record.instruments.iter().map(|name| known(name)).collect::<Result<_, _>>()?;
-    let chosen = |(name, events): (&String, &Vec<String>)| Ok((known(name)?, events.clone()));
+    let by =
+        record.instruments.iter().map(|name| instrument_name(name)).collect::<Result<_, _>>()?;
+    let chosen =
+        |(name, events): (&String, &Vec<String>)| Ok((instrument_name(name)?, events.clone()));
     let events = record.events.iter().map(chosen).collect::<Result<_, String>>()?;
-    let watched = Watched { by, events, twin_of: record.twin_of.clone() };
+    let watched = CaseInstruments { names: by, events, twin_of: record.twin_of.clone() };
     let (spec, matrices) = (record.spec.clone(), record.matrices.clone());
     let name = record.name_parts.clone();
-    Ok(Case { id: id.to_owned(), name, placement, spec, watched, matrices })
+    Ok(Case { id: id.to_owned(), name, placement, spec, instruments: watched, matrices })
 }
 
-fn known(instrument: &str) -> Result<&'static str, String> {
+fn instrument_name(instrument: &str) -> Result<&'static str, String> {
     let known = instrument::find(instrument).map(|known| known.name);
-    known.ok_or_else(|| format!("it was watched by {instrument}, which this ipcperf does not have"))
+    known.ok_or_else(|| {
+        format!(
+            "it was measured with the instrument {instrument}, which this ipcperf does not have"
+        )
+    })
 }
 
 #[cfg(test)]
@@ -178,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    fn of(mechanism: &str, options: &[(&str, &str)]) -> CaseFacts {
+    fn facts_of(mechanism: &str, options: &[(&str, &str)]) -> CaseFacts {
         let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         find(&mechanism.into()).expect(mechanism).case_facts(&options.collect())
     }
@@ -188,12 +199,15 @@ mod tests {
     #[test]
     fn facts_follow_the_options_that_change_them() {
         for (wait, sleeps) in [("spin-futex", false), ("yield", false), ("futex", true)] {
-            assert_eq!(of("shm-ring", &[("wait", wait)]).sleeps, sleeps, "{wait}");
+            assert_eq!(facts_of("shm-ring", &[("wait", wait)]).sleeps, sleeps, "{wait}");
         }
         assert!(
-            of("mmap-queue", &[]).sleeps && !of("mmap-queue", &[("wait", "fcntl-each")]).sleeps
+            facts_of("mmap-queue", &[]).sleeps
+                && !facts_of("mmap-queue", &[("lock", "fcntl-each")]).sleeps
         );
-        assert!(of("bus-memfd", &[]).is_handed_over && !of("bus-copy", &[]).is_handed_over);
+        assert!(
+            facts_of("bus-memfd", &[]).is_handed_over && !facts_of("bus-copy", &[]).is_handed_over
+        );
     }
 
     /// Tests of readers make up samples without the engine.
@@ -212,7 +226,7 @@ mod tests {
             "bus-copy",
             "bus-memfd",
         ] {
-            assert_eq!(facts(name), of(name, &[]), "{name}");
+            assert_eq!(facts(name), facts_of(name, &[]), "{name}");
         }
     }
 }

@@ -6,69 +6,71 @@ use std::time::Instant;
 use ipcperf_model::Precision;
 use ipcperf_stats::{Bootstrap, median};
 
-use ipcperf_plan::{Case, Enough};
+use ipcperf_plan::{Case, StoppingRule};
 
 /// Decides for each case whether it needs another repetition.
 #[derive(Debug)]
-pub(super) struct Goal {
-    enough: Enough,
+pub(super) struct RepetitionControl {
+    rule: StoppingRule,
     start: Instant,
     /// State of the looks at each case. Each look is another chance of a false result, so they come at growing
     /// distances.
-    looks: HashMap<String, Looks>,
+    looks: HashMap<String, CaseLooks>,
     /// Cases that no undecided hypothesis needs.
     decided: HashSet<String>,
 }
 
 /// State of the looks at a case.
 #[derive(Clone, Copy, Debug)]
-struct Looks {
+struct CaseLooks {
     /// Number of figures at the next look.
     next: usize,
     /// Number of consecutive looks, up to the last, at which the precision was reached.
-    good: u32,
+    consecutive_good: u32,
 }
 
 /// Number of consecutive looks at which the precision must be reached: a single one may be luck.
-const GOOD_LOOKS: u32 = 2;
+const REQUIRED_GOOD_LOOKS: u32 = 2;
 
-impl Goal {
-    pub(super) fn of(enough: Enough) -> Self {
+impl RepetitionControl {
+    pub(super) fn new(enough: StoppingRule) -> Self {
         let (looks, decided) = (HashMap::new(), HashSet::new());
-        Self { enough, start: Instant::now(), looks, decided }
+        Self { rule: enough, start: Instant::now(), looks, decided }
     }
 
     /// Whether the hypotheses of the study are judged after this number of valid `repetitions`.
-    pub(super) fn looks_after(&self, repetitions: u32) -> bool {
-        matches!(&self.enough, Enough::UntilDecided(looks) if looks.at_repetitions.contains(&repetitions))
+    pub(super) fn has_look_after(&self, repetitions: u32) -> bool {
+        matches!(&self.rule, StoppingRule::UntilDecided(looks) if looks.at_repetitions.contains(&repetitions))
     }
 
     /// Excuses `cases` from further repetitions, because the hypotheses about them are decided.
-    pub(super) fn leave(&mut self, cases: HashSet<String>) {
+    pub(super) fn excuse(&mut self, cases: HashSet<String>) {
         self.decided = cases;
     }
 
     /// Whether `case`, with `figures` so far, is due in `block`.
-    pub(super) fn wants(&mut self, case: &Case, block: u32, figures: &[f64]) -> bool {
-        let precision = match &self.enough {
-            Enough::Repetitions(_) => return true,
-            Enough::UntilDecided(_) => return !self.decided.contains(&case.id),
-            Enough::UntilCi(precision) => *precision,
+    pub(super) fn check_due(&mut self, case: &Case, block: u32, figures: &[f64]) -> bool {
+        let precision = match &self.rule {
+            StoppingRule::Repetitions(_) => return true,
+            StoppingRule::UntilDecided(_) => return !self.decided.contains(&case.id),
+            StoppingRule::UntilCi(precision) => *precision,
         };
-        if block <= precision.least_repetitions {
+        if block <= precision.min_repetitions {
             return true;
         }
-        self.start.elapsed() < precision.most_time() && !self.is_known(&precision, case, figures)
+        self.start.elapsed() < precision.max_time()
+            && !self.check_precision(&precision, case, figures)
     }
 
-    fn is_known(&mut self, precision: &Precision, case: &Case, figures: &[f64]) -> bool {
-        let first = Looks { next: precision.least_repetitions as usize, good: 0 };
+    fn check_precision(&mut self, precision: &Precision, case: &Case, figures: &[f64]) -> bool {
+        let first = CaseLooks { next: precision.min_repetitions as usize, consecutive_good: 0 };
         let looks = self.looks.entry(case.id.clone()).or_insert(first);
-        if figures.len() >= looks.next && looks.good < GOOD_LOOKS {
+        if figures.len() >= looks.next && looks.consecutive_good < REQUIRED_GOOD_LOOKS {
             looks.next = figures.len() + figures.len() / 2 + 1;
-            looks.good = if is_narrow(precision, figures) { looks.good + 1 } else { 0 };
+            looks.consecutive_good =
+                if is_narrow(precision, figures) { looks.consecutive_good + 1 } else { 0 };
         }
-        looks.good >= GOOD_LOOKS
+        looks.consecutive_good >= REQUIRED_GOOD_LOOKS
     }
 }
 
@@ -84,12 +86,12 @@ fn is_narrow(precision: &Precision, figures: &[f64]) -> bool {
 mod tests {
     use super::*;
 
-    fn goal(most_s: f64) -> Goal {
-        Goal::of(Enough::parse(None, Some(2.0), None, Some(most_s)).unwrap())
+    fn goal(most_s: f64) -> RepetitionControl {
+        RepetitionControl::new(StoppingRule::parse(None, Some(2.0), None, Some(most_s)).unwrap())
     }
 
-    fn wants(goal: &mut Goal, block: u32, figures: &[f64]) -> bool {
-        goal.wants(&ipcperf_plan::testing::case("pipe"), block, figures)
+    fn wants(goal: &mut RepetitionControl, block: u32, figures: &[f64]) -> bool {
+        goal.check_due(&ipcperf_plan::testing::case("pipe"), block, figures)
     }
 
     /// Returns values around 100 that differ from it by up to `spread`.
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_fixed_number_is_not_thought_about() {
-        let mut goal = Goal::of(Enough::Repetitions(3));
+        let mut goal = RepetitionControl::new(StoppingRule::Repetitions(3));
         assert!(wants(&mut goal, 100, &[]));
     }
 

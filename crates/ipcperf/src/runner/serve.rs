@@ -11,7 +11,7 @@ use ipcperf_plan::program_file;
 /// Serves one run on standard input and output. `parent` is the process that started the worker; if it dies, so does
 /// the worker.
 pub(crate) fn serve_as_worker(parent: Option<OsString>) -> ExitCode {
-    program_file::take_name();
+    program_file::set_process_name();
     // Fails only for an invalid signal number.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let expected = parent.and_then(|text| text.to_str()?.parse().ok()).and_then(Pid::from_raw);

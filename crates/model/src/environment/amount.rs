@@ -26,12 +26,12 @@ impl Amount {
     pub const UNLIMITED: Self = Self::Word(Unlimited::Unlimited);
 
     /// Converts a limit of the system, where `None` means unlimited.
-    pub fn of(limit: Option<u64>) -> Self {
+    pub fn from_limit(limit: Option<u64>) -> Self {
         limit.map_or(Self::UNLIMITED, Self::Number)
     }
 
     /// Returns the number, or `None` if the amount is unlimited.
-    pub const fn number(self) -> Option<u64> {
+    pub const fn as_number(self) -> Option<u64> {
         match self {
             Self::Number(number) => Some(number),
             Self::Word(Unlimited::Unlimited) => None,
@@ -40,7 +40,7 @@ impl Amount {
 
     /// Returns the smaller of the two amounts.
     pub fn tighter(self, other: Self) -> Self {
-        match (self.number(), other.number()) {
+        match (self.as_number(), other.as_number()) {
             (Some(one), Some(two)) => Self::Number(one.min(two)),
             (Some(_), None) => self,
             (None, _) => other,

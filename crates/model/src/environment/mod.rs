@@ -14,7 +14,7 @@ mod power;
 mod process_limits;
 mod program;
 mod scheduler;
-mod virtualisation;
+mod virtualization;
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub use scheduler::Scheduler;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-pub use virtualisation::Virtualisation;
+pub use virtualization::Virtualization;
 
 /// Environment: the machine and its state. A value that could not be determined is null, and so is one that an
 /// older ipcperf did not record.
@@ -55,7 +55,7 @@ pub struct Environment {
     pub power: Power,
     /// Virtualization of the machine.
     #[serde(flatten)]
-    pub virtualisation: Virtualisation,
+    pub virtualization: Virtualization,
     /// Clock of the kernel.
     #[serde(flatten)]
     pub clock: Clock,
@@ -95,11 +95,11 @@ pub struct Section {
 
 impl Environment {
     /// Describes the machine in one line, for the head of tables.
-    pub fn in_one_line(&self) -> String {
+    pub fn summary_line(&self) -> String {
         let cpu = self.cpus.cpu_model.as_deref().unwrap_or("unknown CPU");
         let kernel = self.kernel.kernel.as_deref().unwrap_or("unknown kernel");
         let cpus = self.cpus.allowed_cpus.as_deref().unwrap_or("unknown");
-        let is_guest = self.virtualisation.hypervisor == Some(true);
+        let is_guest = self.virtualization.hypervisor == Some(true);
         let virtual_machine = if is_guest { ", virtual machine" } else { "" };
         format!("{cpu}, CPUs {cpus}, {kernel}{virtual_machine}")
     }
@@ -110,15 +110,15 @@ impl Environment {
             section("ipcperf", &self.program),
             section("Kernel", &self.kernel),
             section("CPUs", &self.cpus),
-            section("Frequency and idling", &self.power),
-            section("Virtualisation", &self.virtualisation),
+            section("Frequency and idle states", &self.power),
+            section("Virtualization", &self.virtualization),
             section("Clock", &self.clock),
             section("Memory", &self.memory),
             section("Load", &self.load),
             section("Scheduler", &self.scheduler),
-            section("Limits of the kernel on IPC", &self.kernel_limits),
+            section("Kernel limits on IPC", &self.kernel_limits),
             section("Sockets and loopback", &self.network),
-            section("Limits of this process", &self.process_limits),
+            section("Process limits", &self.process_limits),
             section("Control group", &self.control_group),
             section("Privileges and confinement", &self.confinement),
         ]

@@ -1,13 +1,13 @@
 //! System calls as measured by bpftrace, for comparison.
 
-use super::{Disturbs, InstrumentFacts, tool_calls};
-use crate::instrument_view::Picture;
+use super::{InstrumentFacts, Intrusive, tool_calls};
+use crate::instrument_view::InstrumentView;
 use crate::observation::Observation;
 
 /// Description of `bpftrace`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "bpftrace", disturbs: Disturbs::Yes, pictures };
+    InstrumentFacts { name: "bpftrace", intrusive: Intrusive::Yes, views };
 
-fn pictures(observations: &[Observation]) -> Vec<Picture> {
+fn views(observations: &[Observation]) -> Vec<InstrumentView> {
     tool_calls::tables("bpftrace", observations)
 }

@@ -12,7 +12,7 @@ pub mod syscalls;
 mod timed_calls;
 pub mod tool_calls;
 
-use crate::instrument_view::Picture;
+use crate::instrument_view::InstrumentView;
 use crate::observation::Observation;
 
 /// Description of an instrument for readers of a results file.
@@ -21,14 +21,14 @@ pub struct InstrumentFacts {
     /// Name used on the command line and in results.
     pub name: &'static str,
     /// Whether the instrument disturbs the runs that it observes.
-    pub disturbs: Disturbs,
+    pub intrusive: Intrusive,
     /// Function that presents the observations of one run.
-    pub pictures: fn(&[Observation]) -> Vec<Picture>,
+    pub views: fn(&[Observation]) -> Vec<InstrumentView>,
 }
 
 /// Whether an instrument disturbs the runs that it observes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disturbs {
+pub enum Intrusive {
     /// It does not: it collects data before and after the timed region, or data that is counted anyway.
     No,
     /// It does: it acts at each call or switch, so its runs are kept apart from uninstrumented ones.

@@ -4,17 +4,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Disturbs, InstrumentFacts};
-use crate::instrument_view::{Picture, Table, Value};
+use super::{InstrumentFacts, Intrusive};
+use crate::instrument_view::{InstrumentView, Table, Value};
 use crate::observation::Observation;
 
 /// Description of `rusage`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "rusage", disturbs: Disturbs::No, pictures };
+    InstrumentFacts { name: "rusage", intrusive: Intrusive::No, views };
 
 /// Resource usage of one role in the measured phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
+pub struct RusageRow {
     /// CPU time in user mode, ns. Its sum with `system_ns` is `cpu_ns`; the kernel splits that sum by sampling at
     /// its ticks.
     pub user_ns: u64,
@@ -43,23 +43,23 @@ const HEADINGS: [&str; 9] = [
     "user",
     "system",
     "on CPU",
-    "waited for it",
-    "faults",
-    "switches: own will",
-    "forced",
+    "run delay",
+    "page faults",
+    "voluntary switches",
+    "involuntary switches",
     "calls",
 ];
 
-fn pictures(told: &[Observation]) -> Vec<Picture> {
+fn views(observations: &[Observation]) -> Vec<InstrumentView> {
     let rows: Vec<_> =
-        told.iter().filter_map(|one| Some(cells(one.role.clone()?, &one.row()?))).collect();
+        observations.iter().filter_map(|one| Some(cells(one.role.clone()?, &one.row()?))).collect();
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![Picture::Table(Table::new("what each role used", &HEADINGS, rows))]
+    vec![InstrumentView::Table(Table::new("resource usage", &HEADINGS, rows))]
 }
 
-fn cells(role: String, row: &Row) -> Vec<Value> {
+fn cells(role: String, row: &RusageRow) -> Vec<Value> {
     vec![
         Value::Text(role),
         Value::Ns(row.user_ns),
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn each_role_has_a_row_as_long_as_the_headings() {
-        let row = Row {
+        let row = RusageRow {
             user_ns: 1,
             system_ns: 2,
             cpu_ns: None,
@@ -91,11 +91,11 @@ mod tests {
             short_writes: 0,
             short_reads: 0,
         };
-        let told = ["sender", "receiver"].map(|role| Observation::of(Some(role), &row));
-        let [Picture::Table(table)] = &pictures(&told)[..] else { panic!("one table") };
+        let told = ["sender", "receiver"].map(|role| Observation::from_row(Some(role), &row));
+        let [InstrumentView::Table(table)] = &views(&told)[..] else { panic!("one table") };
         assert_eq!(table.rows.len(), 2);
         assert!(table.rows.iter().all(|cells| cells.len() == table.headings.len()));
         assert_eq!(table.rows[1][3], Value::Absent);
-        assert_eq!(pictures(&[]), []);
+        assert_eq!(views(&[]), []);
     }
 }

@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Disturbs, InstrumentFacts, tool_calls};
-use crate::instrument_view::Picture;
+use super::{InstrumentFacts, Intrusive, tool_calls};
+use crate::instrument_view::InstrumentView;
 use crate::observation::Observation;
 
 /// Description of `strace`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "strace", disturbs: Disturbs::Yes, pictures };
+    InstrumentFacts { name: "strace", intrusive: Intrusive::Yes, views };
 
 /// Output of strace that could not be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unread {
+pub struct UnparsedLines {
     /// Number of lines in an unknown format: their calls are missing from the counts.
-    pub unread_lines: u64,
+    pub unparsed_lines: u64,
 }
 
-fn pictures(observations: &[Observation]) -> Vec<Picture> {
+fn views(observations: &[Observation]) -> Vec<InstrumentView> {
     tool_calls::tables("strace", observations)
 }

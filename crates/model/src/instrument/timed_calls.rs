@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use serde::de::DeserializeOwned;
 
-use crate::instrument_view::{Picture, Quantised, Table, Value};
+use crate::instrument_view::{InstrumentView, Log2Histogram, Table, Value};
 use crate::observation::{Observation, roles, rows_of};
 
 /// Presentation of one kind of calls, stored as rows of type `R`.
@@ -14,7 +14,7 @@ pub(super) struct CallView<R> {
     /// Headings of the tables.
     pub(super) headings: &'static [&'static str],
     /// Maximum number of calls of each role whose time distribution is drawn: those with the largest total time.
-    pub(super) most_drawn: usize,
+    pub(super) max_drawn: usize,
     /// Function that converts a row.
     pub(super) call: fn(R) -> TimedCall,
 }
@@ -35,27 +35,27 @@ pub(super) struct TimedCall {
 
 impl<R: DeserializeOwned> CallView<R> {
     /// Builds a table for each role, and the time distributions of its costliest calls.
-    pub(super) fn pictures(&self, observations: &[Observation]) -> Vec<Picture> {
+    pub(super) fn views(&self, observations: &[Observation]) -> Vec<InstrumentView> {
         let roles = roles(observations).into_iter();
-        roles.flat_map(|role| self.pictures_of(role, observations)).collect()
+        roles.flat_map(|role| self.views_of_role(role, observations)).collect()
     }
 
-    fn pictures_of(&self, role: &str, observations: &[Observation]) -> Vec<Picture> {
+    fn views_of_role(&self, role: &str, observations: &[Observation]) -> Vec<InstrumentView> {
         let rows: Vec<R> = rows_of(observations, role);
         let mut calls: Vec<TimedCall> = rows.into_iter().map(self.call).collect();
         calls.sort_by_key(|call| Reverse(call.total_ns));
-        let drawn = calls.iter().take(self.most_drawn).filter(|call| call.count > 0);
-        let drawn: Vec<Picture> =
-            drawn.map(|call| Picture::Quantised(distribution(role, call))).collect();
+        let drawn = calls.iter().take(self.max_drawn).filter(|call| call.count > 0);
+        let drawn: Vec<InstrumentView> =
+            drawn.map(|call| InstrumentView::Log2Histogram(distribution(role, call))).collect();
         let cells = calls.into_iter().map(|call| call.cells).collect();
         let table = Table::new(format!("{} of the {role}", self.kind), self.headings, cells);
-        std::iter::once(Picture::Table(table)).chain(drawn).collect()
+        std::iter::once(InstrumentView::Table(table)).chain(drawn).collect()
     }
 }
 
-fn distribution(role: &str, call: &TimedCall) -> Quantised {
-    Quantised {
-        title: format!("{} of the {role}: how long it took", call.name),
+fn distribution(role: &str, call: &TimedCall) -> Log2Histogram {
+    Log2Histogram {
+        title: format!("{} of the {role}: distribution of times", call.name),
         kind: Value::Ns(0),
         rows: call.times_ns.clone(),
     }

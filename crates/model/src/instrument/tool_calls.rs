@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::instrument_view::{Picture, Table, Value};
+use crate::instrument_view::{InstrumentView, Table, Value};
 use crate::observation::Observation;
 
 /// One system call of one role in the measured phase. Times are as the tool measures them, between its probes (or
 /// ptrace stops) at the entry and the return of the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Calls {
+pub struct ToolCallRow {
     /// Name of the call.
     pub syscall: String,
     /// Number of calls that began and returned.
@@ -24,14 +24,15 @@ pub struct Calls {
     /// Median time, ns.
     pub median_ns: Option<u64>,
     /// Histogram of the times over powers of two: lower bound of each row, ns, and its count.
-    pub quantised_ns: Option<Vec<(u64, u64)>>,
+    pub log2_histogram_ns: Option<Vec<(u64, u64)>>,
 }
 
 /// Builds one table for each role.
-pub fn tables(tool: &str, observations: &[Observation]) -> Vec<Picture> {
+pub fn tables(tool: &str, observations: &[Observation]) -> Vec<InstrumentView> {
     let mut tables: Vec<(&str, Table)> = Vec::new();
     for observation in observations {
-        let Some((role, row)) = observation.role.as_deref().zip(observation.row::<Calls>()) else {
+        let Some((role, row)) = observation.role.as_deref().zip(observation.row::<ToolCallRow>())
+        else {
             continue;
         };
         match tables.last_mut().filter(|last| last.0 == role) {
@@ -39,16 +40,16 @@ pub fn tables(tool: &str, observations: &[Observation]) -> Vec<Picture> {
             None => tables.push((role, table(tool, role, row))),
         }
     }
-    tables.into_iter().map(|(_, table)| Picture::Table(table)).collect()
+    tables.into_iter().map(|(_, table)| InstrumentView::Table(table)).collect()
 }
 
-fn table(tool: &str, role: &str, first: Calls) -> Table {
+fn table(tool: &str, role: &str, first: ToolCallRow) -> Table {
     let headings = ["call", "count", "errors", "returned", "median", "mean", "total"];
-    let title = format!("{role}: system calls as {tool} sees them");
+    let title = format!("{role}: system calls as measured by {tool}");
     Table::new(title, &headings, vec![cells(first)])
 }
 
-fn cells(row: Calls) -> Vec<Value> {
+fn cells(row: ToolCallRow) -> Vec<Value> {
     let or_absent = |value: Option<u64>, kind: fn(u64) -> Value| value.map_or(Value::Absent, kind);
     vec![
         Value::Text(row.syscall),

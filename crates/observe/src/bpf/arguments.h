@@ -5,18 +5,18 @@
 
 struct pt_regs___x86 {
 	u64 di, si, dx, r10, r8, r9;
-} relocated;
+} __attribute__((preserve_access_index));
 
 struct pt_regs___arm64 {
 	u64 regs[31];
-} relocated;
+} __attribute__((preserve_access_index));
 
-#define ARGUMENT(name, register, index)                                           \
-	inlined u64 name(const void *registers)                                   \
-	{                                                                         \
-		const struct pt_regs___x86 *x86 = registers;                      \
-		const struct pt_regs___arm64 *arm64 = registers;                  \
-		return exists(x86->register) ? x86->register : arm64->regs[index]; \
+#define ARGUMENT(name, register, index)                                                           \
+	static __always_inline u64 name(const void *registers)                                    \
+	{                                                                                         \
+		const struct pt_regs___x86 *x86 = registers;                                      \
+		const struct pt_regs___arm64 *arm64 = registers;                                  \
+		return bpf_core_field_exists(x86->register) ? x86->register : arm64->regs[index]; \
 	}
 
 ARGUMENT(first, di, 0)

@@ -2,17 +2,17 @@
  *
  * Sums and log2 histograms, updated by one thread or by several. */
 
-enum { QUANTA = 64 };
+enum { MAX_SLOTS = 64 };
 
-/* Row of a value in a log2 histogram: 0 for 0, otherwise 1 + floor(log2(value)). */
-inlined u32 quantum(u64 value)
+/* Slot of a value in a log2 histogram: 0 for 0, otherwise 1 + floor(log2(value)). */
+static __always_inline u32 log2_slot(u64 value)
 {
-	u32 row = 0;
+	u32 slot = 0;
 
-#define HALVE(bits)                   \
-	if (value >> (bits)) {        \
-		value >>= (bits);     \
-		row += (bits);        \
+#define HALVE(bits)               \
+	if (value >> (bits)) {    \
+		value >>= (bits); \
+		slot += (bits);   \
 	}
 	HALVE(32)
 	HALVE(16)
@@ -20,12 +20,12 @@ inlined u32 quantum(u64 value)
 	HALVE(4)
 	HALVE(2)
 	HALVE(1)
-	return (row + (u32)value) & (QUANTA - 1);
+	return (slot + (u32)value) & (MAX_SLOTS - 1);
 }
 
-enum access { ALONE, SHARED };
+enum access { EXCLUSIVE, SHARED };
 
-inlined void add(u64 *sum, u64 value, enum access access)
+static __always_inline void add(u64 *sum, u64 value, enum access access)
 {
 	if (access == SHARED)
 		__sync_fetch_and_add(sum, value);
@@ -33,26 +33,26 @@ inlined void add(u64 *sum, u64 value, enum access access)
 		*sum += value;
 }
 
-inlined void raise(u64 *most, u64 value, enum access access)
+static __always_inline void update_max(u64 *max, u64 value, enum access access)
 {
-	if (access == ALONE) {
-		if (*most < value)
-			*most = value;
+	if (access == EXCLUSIVE) {
+		if (*max < value)
+			*max = value;
 		return;
 	}
-	/* A failed exchange means that another thread raised it: after this many, no thread that could is left. */
+	/* A failed exchange means that another thread updated it: after this many, no thread that could is left. */
 	for (u32 i = 0; i < 16; i++) {
-		u64 now = *(volatile u64 *)most;
-		if (now >= value || __sync_val_compare_and_swap(most, now, value) == now)
+		u64 now = *(volatile u64 *)max;
+		if (now >= value || __sync_val_compare_and_swap(max, now, value) == now)
 			return;
 	}
 }
 
 /* Clears an entry and sets its generation, which is its first word. */
-inlined void wipe(void *kept, u32 bytes, u64 generation)
+static __always_inline void reset_row(void *row, u32 bytes, u64 generation)
 {
 	/* Volatile, or the compiler replaces the loop by a call of memset, which BPF does not have. */
-	volatile u64 *words = kept;
+	volatile u64 *words = row;
 
 	for (u32 i = 0; i < bytes / sizeof(*words); i++)
 		words[i] = 0;

@@ -18,7 +18,7 @@
 #include "members.h"
 
 /* Number of functions, and maximum number of nested calls of one function by one thread. */
-enum { FUNCTIONS = 40, DEPTH = 4 };
+enum { MAX_FUNCTIONS = 40, MAX_DEPTH = 4 };
 
 /* Counts of one function. A row of zeros has no calls. */
 struct row {
@@ -27,10 +27,10 @@ struct row {
 	/* Entries without a return, and returns without an entry. */
 	u64 unpaired;
 	u64 total_ns;
-	u64 most_ns;
+	u64 max_ns;
 	/* Complement of the minimum, so that zero is the neutral value here too. */
-	u64 complement_ns;
-	u64 times[QUANTA];
+	u64 min_complement_ns;
+	u64 times[MAX_SLOTS];
 };
 
 /* A call in progress, if its generation is the current one. */
@@ -43,24 +43,24 @@ struct call {
 
 /* Calls in progress of one function by one thread. */
 struct stack {
-	struct call calls[DEPTH];
+	struct call calls[MAX_DEPTH];
 };
 
 /* State of a member's own thread. */
 struct thread {
-	u64 inside;
+	u64 is_in_phase;
 	u64 generation;
-	struct stack stacks[FUNCTIONS];
+	struct stack stacks[MAX_FUNCTIONS];
 	/* Padding, so that no two threads write to the same cache line. */
 	u64 unused[14];
 };
 
 struct {
-	struct thread threads[MEMBERS];
+	struct thread threads[MAX_MEMBERS];
 	/* Calls of other threads that were lost because a map was full. */
 	u64 lost;
-	struct row rows[MEMBERS][FUNCTIONS];
-} kept;
+	struct row rows[MAX_MEMBERS][MAX_FUNCTIONS];
+} state;
 
 struct shared_key {
 	u32 member;
@@ -74,45 +74,45 @@ struct stack_key {
 };
 
 struct {
-	number_of(type, BPF_MAP_TYPE_HASH);
-	number_of(max_entries, 2048);
-	type_of(key, struct shared_key);
-	type_of(value, struct row);
-} shared_rows section(".maps");
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 2048);
+	__type(key, struct shared_key);
+	__type(value, struct row);
+} shared_rows SEC(".maps");
 
 struct {
-	number_of(type, BPF_MAP_TYPE_HASH);
-	number_of(max_entries, 8192);
-	type_of(key, struct stack_key);
-	type_of(value, struct stack);
-} shared_stacks section(".maps");
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct stack_key);
+	__type(value, struct stack);
+} shared_stacks SEC(".maps");
 
 static const struct row no_row;
 static const struct stack no_stack;
 
 /* Generation in which a call of another thread of the role counts; 0 if it does not count. A daemon has the highest
  * generation of all members, because all of them go through the same number of phases. */
-inlined u64 generation_of_role(u32 member)
+static __always_inline u64 generation_of_role(u32 member)
 {
-	u64 most = 0;
+	u64 max = 0;
 
 #pragma unroll
-	for (u32 i = 0; i < MEMBERS; i++) {
-		const struct thread *thread = &kept.threads[i];
-		u64 generation = thread->inside ? thread->generation : 0;
+	for (u32 i = 0; i < MAX_MEMBERS; i++) {
+		const struct thread *thread = &state.threads[i];
+		u64 generation = thread->is_in_phase ? thread->generation : 0;
 		if (member_threads[member] && i != member)
 			continue;
-		if (most < generation)
-			most = generation;
+		if (max < generation)
+			max = generation;
 	}
-	return most;
+	return max;
 }
 
 /* Returns whether there was room for the call. An entry with the same frame has returned without being reported. */
-inlined int push(struct stack *stack, u64 frame, u64 generation)
+static __always_inline int push(struct stack *stack, u64 frame, u64 generation)
 {
 #pragma unroll
-	for (u32 level = 0; level < DEPTH; level++) {
+	for (u32 level = 0; level < MAX_DEPTH; level++) {
 		struct call *call = &stack->calls[level];
 		if (call->frame && call->frame != frame && call->generation == generation)
 			continue;
@@ -125,10 +125,10 @@ inlined int push(struct stack *stack, u64 frame, u64 generation)
 }
 
 /* Removes the returning call from its stack; null if its entry was not seen in this generation. */
-inlined struct call *popped(struct stack *stack, u64 frame, u64 generation)
+static __always_inline struct call *popped(struct stack *stack, u64 frame, u64 generation)
 {
 #pragma unroll
-	for (u32 level = 0; level < DEPTH; level++) {
+	for (u32 level = 0; level < MAX_DEPTH; level++) {
 		struct call *call = &stack->calls[level];
 		if (call->frame == frame && call->generation == generation) {
 			call->frame = 0;
@@ -138,64 +138,64 @@ inlined struct call *popped(struct stack *stack, u64 frame, u64 generation)
 	return 0;
 }
 
-inlined void count(struct row *row, u64 took_ns, enum access access)
+static __always_inline void count(struct row *row, u64 took_ns, enum access access)
 {
 	add(&row->count, 1, access);
 	add(&row->total_ns, took_ns, access);
-	add(&row->times[quantum(took_ns)], 1, access);
-	raise(&row->most_ns, took_ns, access);
-	raise(&row->complement_ns, ~took_ns, access);
+	add(&row->times[log2_slot(took_ns)], 1, access);
+	update_max(&row->max_ns, took_ns, access);
+	update_max(&row->min_complement_ns, ~took_ns, access);
 }
 
-inlined struct row *own_row(u32 member, u32 function)
+static __always_inline struct row *own_row(u32 member, u32 function)
 {
-	u64 generation = kept.threads[member].generation;
-	struct row *row = &kept.rows[member][function];
+	u64 generation = state.threads[member].generation;
+	struct row *row = &state.rows[member][function];
 
 	if (unlikely(row->generation != generation))
-		wipe(row, sizeof(*row), generation);
+		reset_row(row, sizeof(*row), generation);
 	return row;
 }
 
-inlined void member_enters(u32 member, u32 function, u64 frame)
+static __always_inline void member_enters(u32 member, u32 function, u64 frame)
 {
-	struct thread *thread = &kept.threads[member];
+	struct thread *thread = &state.threads[member];
 
-	if (thread->inside && push(&thread->stacks[function], frame, thread->generation))
+	if (thread->is_in_phase && push(&thread->stacks[function], frame, thread->generation))
 		own_row(member, function)->unpaired++;
 }
 
-inlined void member_leaves(u32 member, u32 function, u64 frame)
+static __always_inline void member_leaves(u32 member, u32 function, u64 frame)
 {
-	struct thread *thread = &kept.threads[member];
+	struct thread *thread = &state.threads[member];
 
-	if (!thread->inside)
+	if (!thread->is_in_phase)
 		return;
 	u64 now_ns = bpf_ktime_get_ns();
 	struct call *call = popped(&thread->stacks[function], frame, thread->generation);
 	struct row *row = own_row(member, function);
 	if (likely(call)) {
 		row->unpaired--;
-		count(row, now_ns - call->began_ns, ALONE);
+		count(row, now_ns - call->began_ns, EXCLUSIVE);
 	} else {
 		row->unpaired++;
 	}
 }
 
-inlined struct stack *new_shared_stack(const struct stack_key *key)
+static __always_inline struct stack *new_shared_stack(const struct stack_key *key)
 {
 	struct stack *stack;
 
 	bpf_map_update_elem(&shared_stacks, key, &no_stack, BPF_NOEXIST);
 	stack = bpf_map_lookup_elem(&shared_stacks, key);
 	if (!stack)
-		__sync_fetch_and_add(&kept.lost, 1);
+		__sync_fetch_and_add(&state.lost, 1);
 	return stack;
 }
 
 /* Returns the row in which a call of another thread is counted. If two threads find no row, both try to create it,
  * and only the first succeeds. */
-inlined struct row *shared_row(u32 member, u32 function, u64 generation)
+static __always_inline struct row *shared_row(u32 member, u32 function, u64 generation)
 {
 	struct shared_key key = {
 		.member = member, .function = function, .generation = generation
@@ -207,11 +207,11 @@ inlined struct row *shared_row(u32 member, u32 function, u64 generation)
 	bpf_map_update_elem(&shared_rows, &key, &no_row, BPF_NOEXIST);
 	row = bpf_map_lookup_elem(&shared_rows, &key);
 	if (!row)
-		__sync_fetch_and_add(&kept.lost, 1);
+		__sync_fetch_and_add(&state.lost, 1);
 	return row;
 }
 
-inlined void other_enters(u32 member, u32 thread, u32 function, u64 frame)
+static __always_inline void other_enters(u32 member, u32 thread, u32 function, u64 frame)
 {
 	struct stack_key key = { .thread = thread, .function = function };
 	u64 generation = generation_of_role(member);
@@ -225,7 +225,7 @@ inlined void other_enters(u32 member, u32 thread, u32 function, u64 frame)
 		push(stack, frame, generation);
 }
 
-inlined void other_leaves(u32 member, u32 thread, u32 function, u64 frame)
+static __always_inline void other_leaves(u32 member, u32 thread, u32 function, u64 frame)
 {
 	struct stack_key key = { .thread = thread, .function = function };
 	u64 generation = generation_of_role(member);
@@ -240,61 +240,61 @@ inlined void other_leaves(u32 member, u32 thread, u32 function, u64 frame)
 		count(row, now_ns - call->began_ns, SHARED);
 }
 
-static __attribute__((noinline)) int enters(u32 function, u64 frame)
+static __noinline int enters(u32 function, u64 frame)
 {
 	u64 caller = bpf_get_current_pid_tgid();
 	u32 member = member_of_thread(caller);
 
-	if (function >= FUNCTIONS)
+	if (function >= MAX_FUNCTIONS)
 		return 0;
-	if (member < MEMBERS) {
+	if (member < MAX_MEMBERS) {
 		member_enters(member, function, frame);
 		return 0;
 	}
 	member = member_of_process(caller >> 32);
-	if (member < MEMBERS)
+	if (member < MAX_MEMBERS)
 		other_enters(member, caller, function, frame);
 	return 0;
 }
 
-static __attribute__((noinline)) int leaves(u32 function, u64 frame)
+static __noinline int leaves(u32 function, u64 frame)
 {
 	u64 caller = bpf_get_current_pid_tgid();
 	u32 member = member_of_thread(caller);
 
-	if (function >= FUNCTIONS)
+	if (function >= MAX_FUNCTIONS)
 		return 0;
-	if (member < MEMBERS) {
+	if (member < MAX_MEMBERS) {
 		member_leaves(member, function, frame);
 		return 0;
 	}
 	member = member_of_process(caller >> 32);
-	if (member < MEMBERS)
+	if (member < MAX_MEMBERS)
 		other_leaves(member, caller, function, frame);
 	return 0;
 }
 
-section("fentry/mark") int marked(const void *arguments)
+SEC("fentry/mark") int handle_mark(const void *arguments)
 {
 	u32 member = member_of_thread(bpf_get_current_pid_tgid());
 
 	(void)arguments;
-	if (member < MEMBERS) {
-		struct thread *thread = &kept.threads[member];
-		thread->inside ^= 1;
-		thread->generation += thread->inside;
+	if (member < MAX_MEMBERS) {
+		struct thread *thread = &state.threads[member];
+		thread->is_in_phase ^= 1;
+		thread->generation += thread->is_in_phase;
 	}
 	return 0;
 }
 
-#define FUNCTION(number)                                                     \
-	section("fentry/" #number) int entered##number(const void *arguments) \
-	{                                                                    \
-		return enters(number, (u64)arguments);                       \
-	}                                                                    \
-	section("fexit/" #number) int left##number(const void *arguments)    \
-	{                                                                    \
-		return leaves(number, (u64)arguments);                       \
+#define FUNCTION(number)                                                        \
+	SEC("fentry/" #number) int handle_fentry##number(const void *arguments) \
+	{                                                                       \
+		return enters(number, (u64)arguments);                          \
+	}                                                                       \
+	SEC("fexit/" #number) int handle_fexit##number(const void *arguments)   \
+	{                                                                       \
+		return leaves(number, (u64)arguments);                          \
 	}
 
 FUNCTION(0) FUNCTION(1) FUNCTION(2) FUNCTION(3) FUNCTION(4) FUNCTION(5) FUNCTION(6) FUNCTION(7)

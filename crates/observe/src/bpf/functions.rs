@@ -5,9 +5,9 @@ use aya::programs::{Program, ProgramError};
 use aya::{Btf, BtfError, Ebpf, EbpfError};
 use ipcperf_model::Unavailable;
 
-use super::{Attached, refusal};
+use super::{AttachedPrograms, refusal};
 
-impl Attached {
+impl AttachedPrograms {
     /// Attaches `programs` to the kernel function that has one of the names in `candidates`, and returns its name.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ impl Attached {
             match self.attach_all(programs, function, kernel) {
                 Ok(()) => return Ok(function),
                 Err(error) if is_unknown(&error) => {}
-                Err(error) => refused = refused.or(Some(refusal::of_function(function, &error))),
+                Err(error) => refused = refused.or(Some(refusal::for_function(function, &error))),
             }
         }
         Err(refused.unwrap_or_else(|| refusal::no_function(candidates)))

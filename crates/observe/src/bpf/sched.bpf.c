@@ -20,81 +20,81 @@ enum { WAITS = 0xff, ENDED = 0x80 };
 
 struct thread_info {
 	u32 cpu;
-} relocated;
+} __attribute__((preserve_access_index));
 
 struct task_struct {
 	struct thread_info thread_info;
 	int nr_cpus_allowed;
 	int pid;
 	int tgid;
-} relocated;
+} __attribute__((preserve_access_index));
 
 struct pt_regs___x86 {
 	long orig_ax;
-} relocated;
+} __attribute__((preserve_access_index));
 
 struct pt_regs___arm64 {
 	int syscallno;
-} relocated;
+} __attribute__((preserve_access_index));
 
 static u32 (*const bpf_get_smp_processor_id)(void) = (void *)8;
 static struct task_struct *(*const bpf_get_current_task_btf)(void) = (void *)158;
 static void *(*const bpf_task_pt_regs)(struct task_struct *task) = (void *)175;
 
 /* Unused entries have IDs that no thread has. */
-const volatile struct member members[ROLES];
+const volatile struct member members[MAX_ROLES];
 const volatile u32 marking_members;
 const volatile u32 mark;
 
 /* Hides a number's known value range from the compiler, so that it keeps a bound check that the verifier needs. */
-inlined u64 hidden(u64 number)
+static __always_inline u64 hidden(u64 number)
 {
 	asm volatile("" : "+r"(number));
 	return number;
 }
 
 /* Returns the slot of a thread of a member's process that is not the member's own. Claims one at the first call. */
-inlined u32 claimed(u32 role, u32 tid)
+static __always_inline u32 claim_slot(u32 role, u32 tid)
 {
-	for (u32 slot = role * THREADS + 1; slot < (role + 1) * THREADS; slot++) {
-		u32 *owner = &kept.threads[slot].tid;
+	for (u32 slot = role * MAX_THREADS + 1; slot < (role + 1) * MAX_THREADS; slot++) {
+		u32 *owner = &results.threads[slot].tid;
 		if (*owner == tid)
 			return slot;
 		if (*owner == 0 && __sync_val_compare_and_swap(owner, 0, tid) == 0)
 			return slot;
 	}
-	kept.windows[role].untold++;
+	results.windows[role].untracked_events++;
 	return NO_SLOT;
 }
 
 /* Not inlined, so that the verifier checks it only once. */
-__attribute__((noinline)) u32 slot_of(u32 pid, u32 tid)
+__noinline u32 slot_of(u32 pid, u32 tid)
 {
-	for (u32 role = 0; role < ROLES; role++)
+	for (u32 role = 0; role < MAX_ROLES; role++)
 		if (members[role].tid == tid)
-			return role * THREADS;
-	for (u32 role = 0; role < ROLES; role++)
+			return role * MAX_THREADS;
+	for (u32 role = 0; role < MAX_ROLES; role++)
 		if (members[role].pid == pid && members[role].scope != ONE_THREAD)
-			return claimed(role, tid);
+			return claim_slot(role, tid);
 	return NO_SLOT;
 }
 
-inlined struct thread *thread_at(u32 slot)
+static __always_inline struct thread *thread_at(u32 slot)
 {
-	return slot < SLOTS ? &kept.threads[hidden(slot) % SLOTS] : 0;
+	return slot < SLOTS ? &results.threads[hidden(slot) % SLOTS] : 0;
 }
 
-inlined struct window *window_of(u32 slot)
+static __always_inline struct window *window_of(u32 slot)
 {
-	return &kept.windows[hidden(slot / THREADS) % ROLES];
+	return &results.windows[hidden(slot / MAX_THREADS) % MAX_ROLES];
 }
 
-inlined int is_open(const struct window *window)
+static __always_inline int is_open(const struct window *window)
 {
 	return window->begin_ns && !window->end_ns;
 }
 
-inlined u32 row(u64 value)
+static __always_inline u32 row(u64 value)
 {
 	u32 bits = 0;
 	for (u32 step = 32; step; step /= 2) {
@@ -106,17 +106,17 @@ inlined u32 row(u64 value)
 	return value ? bits + 1 : 0;
 }
 
-inlined void changes(struct thread *thread, u64 at_ns, u32 state)
+static __always_inline void changes(struct thread *thread, u64 at_ns, u32 state)
 {
-	u64 index = thread->seen.changes;
-	if (index < CHANGES) {
-		thread->change[hidden(index) % CHANGES] = at_ns << 2 | state;
-		thread->seen.changes = index + 1;
+	u64 index = thread->stats.changes;
+	if (index < MAX_CHANGES) {
+		thread->change[hidden(index) % MAX_CHANGES] = at_ns << 2 | state;
+		thread->stats.changes = index + 1;
 	}
 }
 
 /* The phase is written last and read first: a thread that sees the phase also sees its interval. */
-inlined void opens_window(struct window *window, u64 phase, u64 now_ns)
+static __always_inline void opens_window(struct window *window, u64 phase, u64 now_ns)
 {
 	window->begin_ns = now_ns;
 	window->end_ns = 0;
@@ -124,18 +124,18 @@ inlined void opens_window(struct window *window, u64 phase, u64 now_ns)
 }
 
 /* Adds 0: an atomic read, so that no field of the interval is read before the phase. */
-inlined u64 phase_of(struct window *window)
+static __always_inline u64 phase_of(struct window *window)
 {
 	return __sync_fetch_and_add(&window->phase, 0);
 }
 
 /* Clears the results of the previous phase. The thread's current state is kept. */
-static __attribute__((noinline)) void begins(struct thread *thread, struct window *window)
+static __noinline void begins(struct thread *thread, struct window *window)
 {
 	thread->phase = phase_of(window);
 	/* Volatile, or the compiler replaces the loop by a call of `memset`. */
-	volatile u64 *words = (volatile u64 *)&thread->seen;
-	for (u32 index = 0; index < sizeof(struct seen) / sizeof(u64); index++)
+	volatile u64 *words = (volatile u64 *)&thread->stats;
+	for (u32 index = 0; index < sizeof(struct stats) / sizeof(u64); index++)
 		words[index] = 0;
 	thread->sleep = SLEEPS;
 	if (thread->state != UNKNOWN)
@@ -143,7 +143,7 @@ static __attribute__((noinline)) void begins(struct thread *thread, struct windo
 }
 
 /* Adds the time up to `to_ns` that lies in the interval to the current state, and returns it. */
-inlined u64 spends(struct thread *thread, const struct window *window, u64 to_ns)
+static __always_inline u64 spends(struct thread *thread, const struct window *window, u64 to_ns)
 {
 	u64 from_ns = thread->since_ns;
 	thread->since_ns = to_ns;
@@ -153,32 +153,32 @@ inlined u64 spends(struct thread *thread, const struct window *window, u64 to_ns
 		to_ns = window->end_ns;
 	if (!window->begin_ns || to_ns <= from_ns)
 		return 0;
-	thread->seen.spent_ns[hidden(thread->state) % STATES] += to_ns - from_ns;
+	thread->stats.spent_ns[hidden(thread->state) % STATES] += to_ns - from_ns;
 	return to_ns - from_ns;
 }
 
 /* Returns the number of the system call that `task` is in, plus one. Outside of calls the kernel stores -1. */
-inlined u64 call_of(struct task_struct *task)
+static __always_inline u64 syscall_of(struct task_struct *task)
 {
 	void *registers = bpf_task_pt_regs(task);
 	struct pt_regs___x86 *x86 = registers;
 	struct pt_regs___arm64 *arm64 = registers;
-	if (exists(x86->orig_ax))
+	if (bpf_core_field_exists(x86->orig_ax))
 		return (u32)x86->orig_ax + 1;
-	if (exists(arm64->syscallno))
+	if (bpf_core_field_exists(arm64->syscallno))
 		return (u32)arm64->syscallno + 1;
 	return 0;
 }
 
 /* Counts a sleep and returns the index of its kind. */
-inlined u32 sleeps(struct seen *seen, struct task_struct *task, u32 state)
+static __always_inline u32 sleeps(struct stats *stats, struct task_struct *task, u32 state)
 {
-	u64 why = (state & WAITS) | call_of(task) << 8;
+	u64 reason = (state & WAITS) | syscall_of(task) << 8;
 	for (u32 index = 0; index < SLEEPS; index++) {
-		struct sleeps *kind = &seen->sleeps[index];
+		struct sleeps *kind = &stats->sleeps[index];
 		if (kind->count == 0)
-			kind->why = why;
-		if (kind->why == why) {
+			kind->reason = reason;
+		if (kind->reason == reason) {
 			kind->count++;
 			return index;
 		}
@@ -186,7 +186,7 @@ inlined u32 sleeps(struct seen *seen, struct task_struct *task, u32 state)
 	return SLEEPS;
 }
 
-inlined void leaves(struct task_struct *task, u32 slot, int preempted, u32 state, u64 now_ns)
+static __always_inline void leaves(struct task_struct *task, u32 slot, int preempted, u32 state, u64 now_ns)
 {
 	struct thread *thread = thread_at(slot);
 	if (!thread)
@@ -201,16 +201,16 @@ inlined void leaves(struct task_struct *task, u32 slot, int preempted, u32 state
 	thread->sleep = SLEEPS;
 	if (!is_open(window))
 		return;
-	thread->seen.missed += was != RUNNING && was != UNKNOWN;
-	thread->seen.voluntary += waits;
-	thread->seen.involuntary += !waits;
+	thread->stats.lost_events += was != RUNNING && was != UNKNOWN;
+	thread->stats.voluntary += waits;
+	thread->stats.involuntary += !waits;
 	if (thread->state == ASLEEP)
-		thread->sleep = sleeps(&thread->seen, task, state);
+		thread->sleep = sleeps(&thread->stats, task, state);
 	changes(thread, now_ns, thread->state);
 }
 
 /* Ends the sleep of a thread that is about to run, at the time at which it was woken. */
-inlined void wakes(struct thread *thread, const struct window *window, u64 now_ns)
+static __always_inline void wakes(struct thread *thread, const struct window *window, u64 now_ns)
 {
 	u64 woken_ns = thread->waking_ns;
 	u32 waker = thread->waker;
@@ -224,27 +224,27 @@ inlined void wakes(struct thread *thread, const struct window *window, u64 now_n
 	if (!is_open(window))
 		return;
 	if (thread->sleep < SLEEPS)
-		thread->seen.sleeps[hidden(thread->sleep) % SLEEPS].asleep_ns += asleep_ns;
-	thread->seen.missed += !waker;
+		thread->stats.sleeps[hidden(thread->sleep) % SLEEPS].asleep_ns += asleep_ns;
+	thread->stats.lost_events += !waker;
 	if (waker) {
-		thread->seen.woken_by[hidden(waker - 1) % WAKERS]++;
-		thread->seen.latency[hidden(row(now_ns - woken_ns)) % ROWS]++;
+		thread->stats.woken_by[hidden(waker - 1) % WAKERS]++;
+		thread->stats.latency[hidden(row(now_ns - woken_ns)) % ROWS]++;
 	}
 	if (woken_ns < window->begin_ns)
 		woken_ns = window->begin_ns;
 	changes(thread, woken_ns, RUNNABLE);
 }
 
-inlined void runs_on(struct thread *thread, u32 cpu, const struct window *window)
+static __always_inline void runs_on(struct thread *thread, u32 cpu, const struct window *window)
 {
 	if (is_open(window)) {
-		thread->seen.migrations += thread->cpu && thread->cpu != cpu + 1;
-		thread->seen.cpus[cpu / 64 % CPU_WORDS] |= 1ULL << cpu % 64;
+		thread->stats.migrations += thread->cpu && thread->cpu != cpu + 1;
+		thread->stats.cpus[cpu / 64 % CPU_WORDS] |= 1ULL << cpu % 64;
 	}
 	thread->cpu = cpu + 1;
 }
 
-inlined void enters(u32 slot, u64 now_ns)
+static __always_inline void enters(u32 slot, u64 now_ns)
 {
 	struct thread *thread = thread_at(slot);
 	if (!thread)
@@ -253,7 +253,7 @@ inlined void enters(u32 slot, u64 now_ns)
 	if (thread->phase != window->phase)
 		begins(thread, window);
 	if (thread->state == RUNNING && is_open(window))
-		thread->seen.missed++;
+		thread->stats.lost_events++;
 	if (thread->state == ASLEEP)
 		wakes(thread, window, now_ns);
 	thread->waker = 0;
@@ -264,8 +264,8 @@ inlined void enters(u32 slot, u64 now_ns)
 		changes(thread, now_ns, RUNNING);
 }
 
-section("tp_btf/sched_switch")
-int switched(u64 *ctx)
+SEC("tp_btf/sched_switch")
+int handle_switch(u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	u32 from = slot_of(prev->tgid, prev->pid), to = slot_of(next->tgid, next->pid);
@@ -279,16 +279,16 @@ int switched(u64 *ctx)
 	return 0;
 }
 
-inlined void notes_waker(struct thread *thread)
+static __always_inline void notes_waker(struct thread *thread)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	u32 tid = current->pid, slot = tid ? slot_of(current->tgid, tid) : NO_SLOT;
-	thread->waker = 1 + (slot < SLOTS ? slot / THREADS : tid ? OTHER : IDLE);
+	thread->waker = 1 + (slot < SLOTS ? slot / MAX_THREADS : tid ? OTHER : IDLE);
 	thread->waking_ns = bpf_ktime_get_ns();
 }
 
-section("tp_btf/sched_waking")
-int waking(u64 *ctx)
+SEC("tp_btf/sched_waking")
+int handle_waking(u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	if (task->nr_cpus_allowed == 1 && task->thread_info.cpu == bpf_get_smp_processor_id())
@@ -299,8 +299,8 @@ int waking(u64 *ctx)
 	return 0;
 }
 
-section("tp_btf/sched_wakeup")
-int woken(u64 *ctx)
+SEC("tp_btf/sched_wakeup")
+int handle_wakeup(u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	struct thread *thread = thread_at(slot_of(task->tgid, task->pid));
@@ -315,35 +315,36 @@ int woken(u64 *ctx)
 }
 
 /* A daemon is observed from the first mark of a phase to the last. */
-inlined void daemons_begin(u64 phase, u64 now_ns)
+static __always_inline void daemons_begin(u64 phase, u64 now_ns)
 {
-	for (u32 role = 0; role < ROLES; role++) {
-		struct window *window = &kept.windows[role];
+	for (u32 role = 0; role < MAX_ROLES; role++) {
+		struct window *window = &results.windows[role];
 		if (members[role].scope != DAEMON)
 			continue;
-		if (__sync_val_compare_and_swap(&window->begun, phase - 1, phase) == phase - 1)
+		if (__sync_val_compare_and_swap(&window->latest_phase, phase - 1, phase) == phase - 1)
 			opens_window(window, phase, now_ns);
 	}
 }
 
 /* The ends of all phases are counted together: one peer can be several phases ahead of another. */
-inlined void daemons_end(u64 now_ns)
+static __always_inline void daemons_end(u64 now_ns)
 {
-	for (u32 role = 0; role < ROLES; role++) {
-		struct window *window = &kept.windows[role];
+	for (u32 role = 0; role < MAX_ROLES; role++) {
+		struct window *window = &results.windows[role];
 		if (members[role].scope != DAEMON)
 			continue;
-		u64 closings = __sync_fetch_and_add(&window->closings, 1) + 1, phase = window->begun;
-		if (closings != phase * marking_members)
+		u64 ended_phases = __sync_fetch_and_add(&window->ended_phases, 1) + 1;
+		u64 phase = window->latest_phase;
+		if (ended_phases != phase * marking_members)
 			continue;
 		__sync_lock_test_and_set(&window->end_ns, now_ns);
 		/* Another peer may have begun the next phase meanwhile. */
-		if (window->begun != phase)
+		if (window->latest_phase != phase)
 			window->end_ns = 0;
 	}
 }
 
-inlined void opens(struct thread *thread, struct window *window, u64 now_ns)
+static __always_inline void opens(struct thread *thread, struct window *window, u64 now_ns)
 {
 	opens_window(window, window->phase + 1, now_ns);
 	thread->state = RUNNING;
@@ -353,8 +354,8 @@ inlined void opens(struct thread *thread, struct window *window, u64 now_ns)
 	daemons_begin(window->phase, now_ns);
 }
 
-section("tp_btf/sys_enter")
-int entered(u64 *ctx)
+SEC("tp_btf/sys_enter")
+int handle_enter(u64 *ctx)
 {
 	if (likely(ctx[1] != mark))
 		return 0;

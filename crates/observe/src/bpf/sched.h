@@ -2,10 +2,10 @@
  *
  * Inputs and results of `sched.bpf.c`, in the order in which `sched/watch/bpf_layout.rs` reads them. */
 
-enum { ROLES = 4, THREADS = 32, CHANGES = 256, SLEEPS = 16, CPU_WORDS = 16, ROWS = 64 };
-enum { SLOTS = ROLES * THREADS, NO_SLOT = SLOTS };
+enum { MAX_ROLES = 4, MAX_THREADS = 32, MAX_CHANGES = 256, SLEEPS = 16, CPU_WORDS = 16, ROWS = 64 };
+enum { SLOTS = MAX_ROLES * MAX_THREADS, NO_SLOT = SLOTS };
 /* Wakers that are not roles. The sizes of all indexed arrays are powers of two. */
-enum { OTHER = ROLES, IDLE, WAKERS = 8 };
+enum { OTHER = MAX_ROLES, IDLE, WAKERS = 8 };
 enum { UNKNOWN, RUNNING, RUNNABLE, ASLEEP, STATES };
 enum { ONE_THREAD, WHOLE_PROCESS, DAEMON };
 
@@ -15,21 +15,21 @@ struct member {
 	u32 scope;
 };
 
-/* Sleeps of one kind. `why` holds the task state, and above it the system call number plus one. */
+/* Sleeps of one kind. `reason` holds the task state, and above it the system call number plus one. */
 struct sleeps {
-	u64 why;
+	u64 reason;
 	u64 count;
 	u64 asleep_ns;
 };
 
 /* Results of one thread in one phase. */
-struct seen {
+struct stats {
 	u64 spent_ns[STATES];
 	u64 voluntary;
 	u64 involuntary;
 	u64 migrations;
 	/* Events that must have occurred but were not reported by the kernel (lost events). */
-	u64 missed;
+	u64 lost_events;
 	u64 woken_by[WAKERS];
 	u64 latency[ROWS];
 	struct sleeps sleeps[SLEEPS];
@@ -48,9 +48,9 @@ struct thread {
 	u32 sleep;
 	u64 phase;
 	u64 since_ns;
-	struct seen seen;
+	struct stats stats;
 	/* Times of state changes, with the new state in the two lowest bits. */
-	u64 change[CHANGES];
+	u64 change[MAX_CHANGES];
 };
 
 /* Interval of a role; still open if the end is 0. */
@@ -59,13 +59,13 @@ struct window {
 	u64 begin_ns;
 	u64 end_ns;
 	/* For daemons: the latest phase begun by any peer, and the total number of phases ended by all peers. */
-	u64 begun;
-	u64 closings;
+	u64 latest_phase;
+	u64 ended_phases;
 	/* Untracked-thread events: events of threads that found no slot. */
-	u64 untold;
+	u64 untracked_events;
 };
 
 struct {
-	struct window windows[ROLES];
+	struct window windows[MAX_ROLES];
 	struct thread threads[SLOTS];
-} kept;
+} results;

@@ -15,11 +15,11 @@ use crate::unsupported::{arm, available};
 use ipcperf_model::instrument::bpftrace as facts;
 
 /// The instrument.
-pub(crate) const BPFTRACE: Instrument = Instrument {
+pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "system calls as a bpftrace program counts and times them, for comparison",
+    about: "system calls, counted and timed by a bpftrace program, for comparison",
     needs: "bpftrace; root; a kernel with BPF and tracepoints",
-    source: Source::Outside { available, arm },
+    source: Source::External { available, arm },
 };
 
 #[cfg(target_os = "linux")]

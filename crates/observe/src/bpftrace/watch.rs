@@ -11,72 +11,72 @@ use ipcperf_model::observation::Observation;
 
 use super::maps::Maps;
 use super::script;
-use crate::tool_process::{Attached, Said, Tool};
-use crate::{Parties, Watch, tool_syscalls};
+use crate::tool_process::{Tool, ToolOutput, ToolProcess};
+use crate::{Targets, Watch, tool_syscalls};
 
 const TOOL: Tool = Tool {
     program: "bpftrace",
-    version: "--version",
+    version_argument: "--version",
     remedy,
-    most_bytes: 64 << 20,
-    patience: Duration::from_secs(60),
+    max_output_bytes: 64 << 20,
+    timeout: Duration::from_secs(60),
 };
 
 /// Environment that makes room for the rows of all phases: the default is 4096 rows, and excess rows are lost. Older
 /// versions use one name, newer versions the other.
-const ROOM: &[(&str, &str)] =
+const MAP_SIZE_ENVIRONMENT: &[(&str, &str)] =
     &[("BPFTRACE_MAP_KEYS_MAX", "16384"), ("BPFTRACE_MAX_MAP_KEYS", "16384")];
 
 /// Target of the PID namespace link of a process in the initial namespace.
-const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+const INITIAL_PID_NAMESPACE: &str = "pid:[4026531836]";
 
 /// An attached bpftrace.
 #[derive(Debug)]
-struct Probes {
-    tool: Attached,
-    parties: Parties,
+struct BpftraceWatch {
+    tool: ToolProcess,
+    targets: Targets,
 }
 
 pub(super) fn available() -> Result<Vec<Unavailable>, Unavailable> {
     let version = TOOL.version()?;
-    let attached = attach(&Parties::default());
+    let attached = attach(&Targets::default());
     attached.map(|_| Vec::new()).map_err(|refusal| Unavailable {
         reason: format!("{version}: {}", refusal.reason),
         ..refusal
     })
 }
 
-pub(super) fn arm(parties: &Parties) -> Result<Box<dyn Watch>, Unavailable> {
-    Ok(Box::new(attach(parties)?))
+pub(super) fn arm(targets: &Targets) -> Result<Box<dyn Watch>, Unavailable> {
+    Ok(Box::new(attach(targets)?))
 }
 
-fn attach(parties: &Parties) -> Result<Probes, Unavailable> {
+fn attach(targets: &Targets) -> Result<BpftraceWatch, Unavailable> {
     let witness = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
-    let script = script::script(parties, witness);
+    let script = script::script(targets, witness);
     let arguments = ["-f", "json", "-B", "none", "-e", &script].map(str::to_owned);
-    let mut tool = TOOL.start(&arguments, ROOM)?;
+    let mut tool = TOOL.start(&arguments, MAP_SIZE_ENVIRONMENT)?;
     tool.wait_until(is_armed).map_err(|refusal| Unavailable {
         remedy: namespace_remedy().map_or(refusal.remedy, str::to_owned),
         ..refusal
     })?;
-    Ok(Probes { tool, parties: parties.clone() })
+    Ok(BpftraceWatch { tool, targets: targets.clone() })
 }
 
 /// Whether the probes have seen this thread make a mark. bpftrace's own messages do not show that: it reports the
 /// number of probes, and runs BEGIN, before it attaches them.
-fn is_armed(said: &Said) -> bool {
+fn is_armed(output: &ToolOutput) -> bool {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the pointer is to a complete `rusage`. The result is ignored.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
-    said.out.contains(script::ARMED)
+    output.out.contains(script::ARMED)
 }
 
-fn remedy(words: &str) -> &'static str {
-    if words.contains("root") || words.contains("permitted") {
+fn remedy(message: &str) -> &'static str {
+    if message.contains("root") || message.contains("permitted") {
         return "run as root";
     }
-    if words.contains("tracepoint not found") {
-        return "mount the kernel's list of them: mount -t tracefs tracefs /sys/kernel/tracing";
+    if message.contains("tracepoint not found") {
+        return "mount the tracing file system: mount -t tracefs tracefs /sys/kernel/tracing";
     }
     "see bpftrace(8)"
 }
@@ -85,30 +85,31 @@ fn remedy(words: &str) -> &'static str {
 /// initial PID namespace, so they do not find those of a container.
 fn namespace_remedy() -> Option<&'static str> {
     let namespace = read_link("/proc/self/ns/pid").ok()?;
-    (namespace != Path::new(FIRST_NAMESPACE))
-        .then_some("run outside the container, whose process numbers are its own")
+    (namespace != Path::new(INITIAL_PID_NAMESPACE))
+        .then_some("run outside the container, which has its own process IDs")
 }
 
-impl Watch for Probes {
+impl Watch for BpftraceWatch {
     fn finish(self: Box<Self>) -> Result<Vec<Observation>, Unavailable> {
-        let Self { tool, parties } = *self;
-        let maps = read(tool.end()?)?;
-        if let Some(role) = maps.unseen(&parties) {
-            let reason = format!("bpftrace did not see the {role} from its first call to its last");
+        let Self { tool, targets } = *self;
+        let maps = read_maps(tool.terminate()?)?;
+        if let Some(role) = maps.first_incomplete_role(&targets) {
+            let reason =
+                format!("bpftrace did not observe the {role} from its first mark to its last");
             return Err(Unavailable { reason, remedy: "run it again".to_owned() });
         }
-        Ok(tool_syscalls::observations(&parties, maps.rows(&parties)))
+        Ok(tool_syscalls::observations(&targets, maps.rows(&targets)))
     }
 }
 
-fn read(written: File) -> Result<Maps, Unavailable> {
+fn read_maps(output: File) -> Result<Maps, Unavailable> {
     let mut maps = Maps::default();
-    for line in BufReader::new(written).split(b'\n') {
+    for line in BufReader::new(output).split(b'\n') {
         let line = line.map_err(|error| Unavailable {
-            reason: format!("what bpftrace wrote cannot be read: {error}"),
+            reason: format!("cannot read the output of bpftrace: {error}"),
             remedy: "run it again".to_owned(),
         })?;
-        maps.take(&String::from_utf8_lossy(&line));
+        maps.add_line(&String::from_utf8_lossy(&line));
     }
     Ok(maps)
 }
@@ -119,75 +120,76 @@ mod tests {
 
     use super::*;
     use crate::testing::conformance;
-    use crate::testing::forked_pair::{Rehearsal, Script};
-    use crate::testing::skip::lacks;
+    use crate::testing::forked_pair::{ForkedPair, PairWorkload};
+    use crate::testing::skip::skip_if_unavailable;
     use crate::tool_process::is_gone;
 
-    fn watch(parties: &Parties) -> (Box<Probes>, Pid) {
-        let watch = Box::new(attach(parties).unwrap());
+    fn watch(targets: &Targets) -> (Box<BpftraceWatch>, Pid) {
+        let watch = Box::new(attach(targets).unwrap());
         let pid = watch.tool.pid();
         (watch, pid)
     }
 
     #[test]
     fn the_last_phase_is_counted_in_the_kernel() {
-        if lacks("bpftrace") {
+        if skip_if_unavailable("bpftrace") {
             return;
         }
         let mut rehearsal =
-            Rehearsal::of(Script { bytes: 100, messages: 3_000, phases: 3, cpus: None });
-        let (watch, pid) = watch(&rehearsal.parties);
-        let done = rehearsal.play();
+            ForkedPair::fork(PairWorkload { bytes: 100, messages: 3_000, phases: 3, cpus: None });
+        let (watch, pid) = watch(&rehearsal.targets);
+        let done = rehearsal.run();
         let told = watch.finish().unwrap();
-        conformance::is_what_was_done(&told, done);
+        conformance::assert_matches_counts(&told, done);
         assert!(is_gone(pid));
     }
 
     #[test]
     fn of_two_threads_each_has_its_own() {
-        conformance::tells_threads_apart("bpftrace");
+        conformance::assert_threads_are_separate("bpftrace");
     }
 
     #[test]
     fn a_librarys_threads_and_a_daemon_are_watched_with_those_they_work_for() {
-        conformance::watches_a_household("bpftrace");
+        conformance::assert_process_and_daemon_are_observed("bpftrace");
     }
 
     #[test]
     fn a_bpftrace_that_is_killed_tells_nothing_and_leaves_nothing() {
-        if lacks("bpftrace") {
+        if skip_if_unavailable("bpftrace") {
             return;
         }
         let mut rehearsal =
-            Rehearsal::of(Script { bytes: 1, messages: 1_000, phases: 1, cpus: None });
-        let (watch, pid) = watch(&rehearsal.parties);
+            ForkedPair::fork(PairWorkload { bytes: 1, messages: 1_000, phases: 1, cpus: None });
+        let (watch, pid) = watch(&rehearsal.targets);
         kill_process(pid, Signal::KILL).unwrap();
-        rehearsal.play();
+        rehearsal.run();
         let refusal = watch.finish().unwrap_err();
-        assert!(refusal.reason.contains("ended before its time"), "{refusal}");
+        assert!(refusal.reason.contains("ended unexpectedly"), "{refusal}");
         assert!(is_gone(pid));
     }
 
     #[test]
     fn a_watch_that_is_dropped_lets_the_parties_go_on() {
-        if lacks("bpftrace") {
+        if skip_if_unavailable("bpftrace") {
             return;
         }
         let mut rehearsal =
-            Rehearsal::of(Script { bytes: 1, messages: 1_000, phases: 1, cpus: None });
-        let (watch, pid) = watch(&rehearsal.parties);
+            ForkedPair::fork(PairWorkload { bytes: 1, messages: 1_000, phases: 1, cpus: None });
+        let (watch, pid) = watch(&rehearsal.targets);
         drop(watch);
-        assert_eq!(rehearsal.play()[0].calls, 1_000);
+        assert_eq!(rehearsal.run()[0].calls, 1_000);
         assert!(is_gone(pid));
     }
 
     #[test]
     fn a_run_that_never_began_tells_nothing() {
-        if lacks("bpftrace") {
+        if skip_if_unavailable("bpftrace") {
             return;
         }
-        let rehearsal = Rehearsal::of(Script { bytes: 1, messages: 1, phases: 1, cpus: None });
-        let (watch, pid) = watch(&rehearsal.parties);
+        let rehearsal =
+            ForkedPair::fork(PairWorkload { bytes: 1, messages: 1, phases: 1, cpus: None });
+        let (watch, pid) = watch(&rehearsal.targets);
         let refusal = watch.finish().unwrap_err();
         assert!(refusal.reason.contains("the sender"), "{refusal}");
         assert!(is_gone(pid));

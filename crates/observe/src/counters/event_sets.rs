@@ -2,7 +2,7 @@
 
 /// A named set of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Set {
+pub struct EventSet {
     /// Name of the set.
     pub name: &'static str,
     /// Alternative names.
@@ -15,45 +15,45 @@ pub struct Set {
 
 /// Event sets of the benchmark `ipc-static` (option `-P`): of its 2015 edition, which ran on a Cortex-A8, and of its
 /// 2020 edition, which ran on a Cortex-A72.
-pub const SETS: &[Set] = &[
-    Set {
+pub const EVENT_SETS: &[EventSet] = &[
+    EventSet {
         name: "l1d",
         aliases: &[],
-        about: "the data cache",
+        about: "data cache",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "L1_DCACHE_ACCESS", "L1_DCACHE_REFILL"],
     },
-    Set {
+    EventSet {
         name: "l1i",
         aliases: &[],
-        about: "the instruction cache",
+        about: "instruction cache",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "L1_ICACHE_REFILL"],
     },
-    Set {
+    EventSet {
         name: "l2",
         aliases: &[],
-        about: "the cache of the second level",
+        about: "level-2 cache",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "L2_ACCESS"],
     },
-    Set {
+    EventSet {
         name: "mem",
         aliases: &[],
         about: "loads and stores",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "MEM_READ", "MEM_WRITE"],
     },
-    Set {
+    EventSet {
         name: "tlb",
         aliases: &[],
         about: "both TLBs",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "ITLB_REFILL", "DTLB_REFILL"],
     },
-    Set {
+    EventSet {
         name: "axi",
         // Rice's port to Linux calls this set `bus`.
         aliases: &["bus"],
-        about: "the bus to memory",
+        about: "memory bus",
         events: &["INSTR_EXECUTED", "CLOCK_CYCLES", "AXI_READ", "AXI_WRITE"],
     },
-    Set {
+    EventSet {
         name: "arch",
         aliases: &[],
         about: "loads, stores and returns",
@@ -66,10 +66,10 @@ pub const SETS: &[Set] = &[
             "BR_RETURN_SPEC",
         ],
     },
-    Set {
+    EventSet {
         name: "dcache",
         aliases: &[],
-        about: "both levels of data caches",
+        about: "level-1 data cache and level-2 cache",
         events: &[
             "INST_RETIRED",
             "CPU_CYCLES",
@@ -79,10 +79,10 @@ pub const SETS: &[Set] = &[
             "L2D_CACHE_REFILL",
         ],
     },
-    Set {
+    EventSet {
         name: "instr",
         aliases: &[],
-        about: "the instruction cache and branches",
+        about: "instruction cache and branches",
         events: &[
             "INST_RETIRED",
             "CPU_CYCLES",
@@ -92,10 +92,10 @@ pub const SETS: &[Set] = &[
             "BR_PRED",
         ],
     },
-    Set {
+    EventSet {
         name: "tlbmem",
         aliases: &[],
-        about: "both TLBs, memory and the bus to it",
+        about: "both TLBs, memory and the memory bus",
         events: &[
             "INST_RETIRED",
             "CPU_CYCLES",
@@ -107,25 +107,25 @@ pub const SETS: &[Set] = &[
     },
 ];
 
-/// Returns the set called `word`.
+/// Returns the set called `name`.
 #[must_use]
-pub fn set(word: &str) -> Option<&'static Set> {
-    SETS.iter().find(|set| set.name == word || set.aliases.contains(&word))
+pub fn find_set(name: &str) -> Option<&'static EventSet> {
+    EVENT_SETS.iter().find(|set| set.name == name || set.aliases.contains(&name))
 }
 
 /// Splits a list at its commas, except those between slashes, which separate the terms of a single event:
 /// `cycles,cpu/event=0x3c,umask=0x1/`.
 #[must_use]
-pub fn split(list: &str) -> Vec<String> {
-    let (mut words, mut within) = (vec![String::new()], false);
+pub fn split_list(list: &str) -> Vec<String> {
+    let (mut events, mut is_in_terms) = (vec![String::new()], false);
     for letter in list.chars() {
-        within ^= letter == '/';
-        match words.last_mut() {
-            Some(word) if letter != ',' || within => word.push(letter),
-            _ => words.push(String::new()),
+        is_in_terms ^= letter == '/';
+        match events.last_mut() {
+            Some(word) if letter != ',' || is_in_terms => word.push(letter),
+            _ => events.push(String::new()),
         }
     }
-    words.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+    events.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -135,17 +135,17 @@ mod tests {
     #[test]
     fn commas_within_slashes_are_of_one_event() {
         assert_eq!(
-            split("cycles, cpu/event=0x3c,umask=0x1/u,,r1a"),
+            split_list("cycles, cpu/event=0x3c,umask=0x1/u,,r1a"),
             ["cycles", "cpu/event=0x3c,umask=0x1/u", "r1a"]
         );
-        assert!(split(" ,").is_empty());
+        assert!(split_list(" ,").is_empty());
     }
 
     #[test]
     fn sets_have_names_of_their_own() {
-        for one in SETS {
+        for one in EVENT_SETS {
             let words = std::iter::once(&one.name).chain(one.aliases);
-            assert!(words.into_iter().all(|word| set(word).is_some_and(|found| found == one)));
+            assert!(words.into_iter().all(|word| find_set(word).is_some_and(|found| found == one)));
             assert!(one.events.len() >= 3);
         }
     }

@@ -14,14 +14,14 @@ use std::fs;
 
 use ipcperf_model::Unavailable;
 
-use super::event::{Event, Failed, Machine};
+use super::event::{Event, EventError, Machine};
 use super::event_sets;
-use crate::Division;
-pub use pmu::{known, pmu};
+use crate::EventGroupsResult;
+pub use pmu::{known_events, pmu};
 pub(super) use watch::arm;
 
 /// Default events; those that the machine lacks are left out.
-pub(super) const DEFAULT: [&str; 14] = [
+pub(super) const DEFAULT_EVENTS: [&str; 14] = [
     "cycles",
     "instructions",
     "MEM_READ",
@@ -40,17 +40,17 @@ pub(super) const DEFAULT: [&str; 14] = [
 
 /// The available events, and why the others are unavailable.
 #[derive(Debug, Default)]
-struct Tried {
+struct AvailableEvents {
     events: Vec<Event>,
-    lacking: Vec<Unavailable>,
+    unavailable: Vec<Unavailable>,
 }
 
-impl Tried {
+impl AvailableEvents {
     /// Adds an unavailable event. The reason that this user may not count in the kernel is the same for all events and
     /// is added once.
     fn add(&mut self, why: Unavailable) {
-        if !self.lacking.contains(&why) {
-            self.lacking.push(why);
+        if !self.unavailable.contains(&why) {
+            self.unavailable.push(why);
         }
     }
 }
@@ -59,43 +59,45 @@ impl Tried {
 ///
 /// # Errors
 /// A name is not an event.
-fn tried(asked: &[String]) -> Result<Tried, Unavailable> {
-    let machine = Machine::here();
-    let mut tried = Tried::default();
-    for word in words(asked) {
-        match availability::try_event(&word, machine) {
+fn try_events(requested: &[String]) -> Result<AvailableEvents, Unavailable> {
+    let machine = Machine::current();
+    let mut result = AvailableEvents::default();
+    for name in requested_or_default(requested) {
+        match availability::try_event(&name, machine) {
             Ok(trial) => {
-                tried.events.push(trial.event);
-                trial.without.into_iter().for_each(|why| tried.add(why));
+                result.events.push(trial.event);
+                trial.restriction.into_iter().for_each(|why| result.add(why));
             }
-            Err(Failed::NoEvent(why)) => return Err(why),
-            Err(Failed::Absent(why)) => tried.add(why),
+            Err(EventError::UnknownEvent(why)) => return Err(why),
+            Err(EventError::NotSupported(why)) => result.add(why),
         }
     }
-    Ok(tried)
+    Ok(result)
 }
 
 /// Returns the requested events, or the default events if none were requested.
-fn words(asked: &[String]) -> Vec<String> {
-    match asked {
-        [] => DEFAULT.map(str::to_owned).to_vec(),
-        asked => expanded(asked),
+fn requested_or_default(requested: &[String]) -> Vec<String> {
+    match requested {
+        [] => DEFAULT_EVENTS.map(str::to_owned).to_vec(),
+        requested => expand_sets(requested),
     }
 }
 
 /// Returns the reasons why events are unavailable, wholly or in part.
-pub(super) fn available(asked: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
-    let Tried { events, lacking } = tried(asked)?;
-    match lacking.first() {
-        Some(_) if events.is_empty() && asked.is_empty() => Err(refusal::nothing(&lacking)),
+pub(super) fn available(requested: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
+    let AvailableEvents { events, unavailable } = try_events(requested)?;
+    match unavailable.first() {
+        Some(_) if events.is_empty() && requested.is_empty() => {
+            Err(refusal::no_default_event(&unavailable))
+        }
         Some(first) if events.is_empty() => Err(first.clone()),
-        _ => Ok(lacking),
+        _ => Ok(unavailable),
     }
 }
 
 /// Divides the available events into groups as large as the processor allows; no groups if no event is available.
-pub(super) fn divide(asked: &[String]) -> Division {
-    Ok(event_groups::parts(&tried(asked)?.events, availability::fits))
+pub(super) fn divide(requested: &[String]) -> EventGroupsResult {
+    Ok(event_groups::divide(&try_events(requested)?.events, availability::fits))
 }
 
 /// Reads `/proc/sys/kernel/perf_event_paranoid`.
@@ -104,12 +106,12 @@ fn paranoid() -> Option<i64> {
 }
 
 /// Replaces each set in `words` by its events. Each event occurs once, in order.
-fn expanded(words: &[String]) -> Vec<String> {
+fn expand_sets(names: &[String]) -> Vec<String> {
     let mut events: Vec<String> = Vec::new();
-    for word in words {
-        let set = event_sets::set(word);
+    for name in names {
+        let set = event_sets::find_set(name);
         let named = set.map_or_else(Vec::new, |set| set.events.to_vec());
-        let named = if named.is_empty() { vec![word.as_str()] } else { named };
+        let named = if named.is_empty() { vec![name.as_str()] } else { named };
         for event in named {
             if !events.iter().any(|known| known == event) {
                 events.push(event.to_owned());
@@ -127,7 +129,7 @@ mod tests {
     fn a_set_is_its_events_each_once() {
         let words = ["l1d", "mem", "cycles", "MEM_READ"].map(str::to_owned);
         assert_eq!(
-            expanded(&words),
+            expand_sets(&words),
             [
                 "INSTR_EXECUTED",
                 "CLOCK_CYCLES",

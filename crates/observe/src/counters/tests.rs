@@ -1,77 +1,80 @@
 //! Compares the counts with what the observed peers report themselves.
 
 mod processor;
-mod refused;
 mod threads;
+mod unavailable;
 
-use crate::testing::forked_one::{Act, Own, Solo};
+use crate::testing::forked_one::{ForkedOne, PeerReport, Work};
 use ipcperf_model::Unavailable;
-use ipcperf_model::instrument::counters::{Count, Ratio, Space};
+use ipcperf_model::instrument::counters::{EventCount, EventRatio, PrivilegeLevel};
 use ipcperf_model::observation::Observation;
 
-use super::{arm, available, divide, known, pmu};
-use crate::testing::forked_pair::skipped;
-use crate::{Parties, Played, Reading, Watch};
+use super::{arm, available, divide, known_events, pmu};
+use crate::testing::forked_pair::report_skip;
+use crate::{Reading, RunResult, Targets, Watch};
 
 /// Converts event names to what an instrument takes.
-fn words(words: &[&str]) -> Vec<String> {
+fn to_strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
 /// Whether all of `events` can be counted here, in the kernel too.
 fn can_count(events: &[&str]) -> bool {
-    let why = match available(&words(events)) {
+    let why = match available(&to_strings(events)) {
         Ok(lacking) => lacking.into_iter().next(),
         Err(why) => Some(why),
     };
     let Some(why) = why else { return true };
-    skipped("counters", &why.to_string());
+    report_skip("counters", &why.to_string());
     false
 }
 
 /// Counts `events` of a child that runs `act`. Returns the observations and the child's own report; `None` if the
 /// events cannot be counted.
-fn counted(events: &[&str], act: Act) -> Option<(Vec<Observation>, Own)> {
+fn count_child(events: &[&str], work: Work) -> Option<(Vec<Observation>, PeerReport)> {
     if !can_count(events) {
         return None;
     }
-    let mut solo = Solo::of(act);
-    let mut watch = arm(&solo.parties, &words(events)).unwrap();
-    let own = solo.play(watch.dials()[0].descriptor);
-    watch.told(&Played { readings: vec![own.reading.clone()], ..Played::default() });
-    Some((watch.finish().unwrap(), own))
+    let mut process = ForkedOne::fork(work);
+    let mut watch = arm(&process.targets, &to_strings(events)).unwrap();
+    let report = process.run(watch.counter_fds()[0].fd);
+    watch.set_run_result(&RunResult {
+        readings: vec![report.reading.clone()],
+        ..RunResult::default()
+    });
+    Some((watch.finish().unwrap(), report))
 }
 
 /// Returns the count of `event` in `space`.
-fn count(told: &[Observation], event: &str, space: Space) -> Option<u64> {
-    row(told, event, space).count
+fn count(recorded: &[Observation], event: &str, space: PrivilegeLevel) -> Option<u64> {
+    row(recorded, event, space).count
 }
 
-fn row(told: &[Observation], event: &str, space: Space) -> Count {
-    let mut rows = told.iter().filter_map(Observation::row::<Count>);
+fn row(recorded: &[Observation], event: &str, space: PrivilegeLevel) -> EventCount {
+    let mut rows = recorded.iter().filter_map(Observation::row::<EventCount>);
     rows.find(|row| row.event == event && row.space == space).unwrap()
 }
 
 #[test]
 fn page_faults_are_counted_to_the_last_one_where_they_come_from() {
-    let act = Act { pages: 300, pages_by_kernel: 70, ..Act::default() };
+    let act = Work { pages: 300, pages_by_kernel: 70, ..Work::default() };
     let events = ["page-faults", "minor-faults", "major-faults"];
-    let Some((told, _)) = counted(&events, act) else { return };
+    let Some((recorded, _)) = count_child(&events, act) else { return };
     for event in ["page-faults", "minor-faults"] {
-        assert_eq!(count(&told, event, Space::User), Some(300), "{event}");
-        assert_eq!(count(&told, event, Space::Kernel), Some(70), "{event}");
+        assert_eq!(count(&recorded, event, PrivilegeLevel::User), Some(300), "{event}");
+        assert_eq!(count(&recorded, event, PrivilegeLevel::Kernel), Some(70), "{event}");
     }
-    assert_eq!(count(&told, "major-faults", Space::User), Some(0));
-    let row = row(&told, "page-faults", Space::User);
-    assert_eq!((row.raw_count, row.counted_share), (Some(300), Some(1.0)));
-    assert!(told.iter().all(|one| one.role.as_deref() == Some("both")));
+    assert_eq!(count(&recorded, "major-faults", PrivilegeLevel::User), Some(0));
+    let row = row(&recorded, "page-faults", PrivilegeLevel::User);
+    assert_eq!((row.raw_count, row.running_share), (Some(300), Some(1.0)));
+    assert!(recorded.iter().all(|one| one.role.as_deref() == Some("both")));
 }
 
 #[test]
 fn switches_are_those_of_getrusage() {
-    let act = Act { naps: 40, ..Act::default() };
-    let Some((told, own)) = counted(&["context-switches"], act) else { return };
-    let switches = count(&told, "context-switches", Space::Both).unwrap();
+    let act = Work { sleeps: 40, ..Work::default() };
+    let Some((recorded, own)) = count_child(&["context-switches"], act) else { return };
+    let switches = count(&recorded, "context-switches", PrivilegeLevel::Both).unwrap();
     // The thread may be preempted between the two ways of counting.
     assert!(switches.abs_diff(own.switches) <= 1, "{switches} {}", own.switches);
     assert!(switches >= 40);
@@ -79,10 +82,10 @@ fn switches_are_those_of_getrusage() {
 
 #[test]
 fn the_clock_is_the_threads_own() {
-    let act = Act { loops: 20_000_000, ..Act::default() };
-    let Some((told, own)) = counted(&["task-clock", "cpu-clock"], act) else { return };
+    let act = Work { loops: 20_000_000, ..Work::default() };
+    let Some((recorded, own)) = count_child(&["task-clock", "cpu-clock"], act) else { return };
     for event in ["task-clock", "cpu-clock"] {
-        let ns = count(&told, event, Space::Both).unwrap();
+        let ns = count(&recorded, event, PrivilegeLevel::Both).unwrap();
         // The thread's own clock differs from this one, and stops while the host takes the CPU away.
         assert!(ns + ns / 100 >= own.cpu_ns && ns <= own.elapsed_ns, "{event} {ns} {own:?}");
     }
@@ -93,21 +96,21 @@ fn a_watch_that_nobody_read_for_says_so() {
     if !can_count(&["task-clock"]) {
         return;
     }
-    let solo = Solo::of(Act::default());
-    let mut watch = arm(&solo.parties, &words(&["task-clock"])).unwrap();
-    watch.told(&Played { readings: vec![Reading::default()], ..Played::default() });
+    let process = ForkedOne::fork(Work::default());
+    let mut watch = arm(&process.targets, &to_strings(&["task-clock"])).unwrap();
+    watch.set_run_result(&RunResult { readings: vec![Reading::default()], ..RunResult::default() });
     let why = watch.finish().unwrap_err();
-    assert!(why.reason.contains("no party has read"), "{why}");
+    assert!(why.reason.contains("no peer has read"), "{why}");
 }
 
 #[test]
 fn every_word_that_is_listed_is_an_event_or_not_here() {
-    let known = known();
+    let known = known_events();
     assert!(known.len() > 60, "{}", known.len());
     for known in known.into_iter().filter(|known| !known.about.starts_with("of ")) {
         assert!(!known.about.is_empty(), "{known:?}");
         if let Err(why) = divide(std::slice::from_ref(&known.name)) {
-            assert!(!why.reason.contains("there is no event"), "{why}");
+            assert!(!why.reason.contains("unknown event"), "{why}");
         }
     }
 }

@@ -2,73 +2,73 @@
 
 use std::collections::BTreeMap;
 
-use ipcperf_model::instrument::kernel_functions::Row;
-use ipcperf_model::instrument::syscalls::Percentiles;
+use ipcperf_model::instrument::kernel_functions::KernelFunctionRow;
+use ipcperf_model::instrument::syscalls::CallPercentiles;
 use ipcperf_model::log2_histogram;
 
-use super::table::FUNCTIONS;
-use crate::bpf::MEMBERS;
+use super::table::MAX_FUNCTIONS;
+use crate::bpf::MAX_MEMBERS;
 
 /// Maximum number of nested calls of one function by one thread.
-const DEPTH: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// Totals of one function.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct KeptRow {
+pub(super) struct RawFunctionRow {
     generation: u64,
     count: u64,
     unpaired: u64,
     total_ns: u64,
-    most_ns: u64,
-    complement_ns: u64,
+    max_ns: u64,
+    min_complement_ns: u64,
     times: [u64; log2_histogram::ROWS],
 }
 
 /// State of a member's own thread.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-struct KeptThread {
-    inside: u64,
+struct RawFunctionThread {
+    is_in_phase: u64,
     generation: u64,
-    stacks: [[[u64; 3]; DEPTH]; FUNCTIONS],
+    stacks: [[[u64; 3]; MAX_DEPTH]; MAX_FUNCTIONS],
     unused: [u64; 14],
 }
 
 /// The whole `.bss` section of the BPF object.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Kept {
-    threads: [KeptThread; MEMBERS],
+pub(super) struct FunctionsBss {
+    threads: [RawFunctionThread; MAX_MEMBERS],
     pub(super) lost: u64,
-    rows: [[KeptRow; FUNCTIONS]; MEMBERS],
+    rows: [[RawFunctionRow; MAX_FUNCTIONS]; MAX_MEMBERS],
 }
 
 /// Key of the `shared_rows` map: the member, the function and the phase a row belongs to.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct SharedKey {
+pub(super) struct FunctionRowKey {
     member: u32,
     function: u32,
     generation: u64,
 }
 
 // SAFETY: `#[repr(C)]` like the C struct, without padding, and all fields are integers: any bytes are a valid value.
-unsafe impl aya::Pod for Kept {}
+unsafe impl aya::Pod for FunctionsBss {}
 // SAFETY: as above.
-unsafe impl aya::Pod for KeptRow {}
+unsafe impl aya::Pod for RawFunctionRow {}
 // SAFETY: as above.
-unsafe impl aya::Pod for SharedKey {}
+unsafe impl aya::Pod for FunctionRowKey {}
 
-impl Kept {
+impl FunctionsBss {
     /// Returns the last generation (phase) of a member that makes its own marks.
     pub(super) fn generation(&self, member: usize) -> u64 {
         self.threads[member].generation
     }
 
     /// Whether a thread is still between its marks after the run, which means that the kernel did not report a mark.
-    pub(super) fn lacks_a_mark(&self) -> bool {
-        self.threads.iter().any(|thread| thread.inside != 0)
+    pub(super) fn has_missing_mark(&self) -> bool {
+        self.threads.iter().any(|thread| thread.is_in_phase != 0)
     }
 
     /// Returns the last generation of any thread.
@@ -81,8 +81,8 @@ impl Kept {
         &self,
         member: usize,
         generation: u64,
-        shared: &[(SharedKey, KeptRow)],
-    ) -> BTreeMap<usize, KeptRow> {
+        shared: &[(FunctionRowKey, RawFunctionRow)],
+    ) -> BTreeMap<usize, RawFunctionRow> {
         let own = self.rows[member].iter().copied().enumerate();
         let mut rows: BTreeMap<_, _> =
             own.filter(|(_, row)| row.generation == generation && generation > 0).collect();
@@ -96,30 +96,31 @@ impl Kept {
     }
 }
 
-impl KeptRow {
+impl RawFunctionRow {
     /// Adds the calls made by the member's other threads to those of its own thread.
     fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.total_ns += other.total_ns;
-        self.most_ns = self.most_ns.max(other.most_ns);
-        self.complement_ns = self.complement_ns.max(other.complement_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.min_complement_ns = self.min_complement_ns.max(other.min_complement_ns);
         for (own, other) in self.times.iter_mut().zip(other.times) {
             *own += other;
         }
     }
 
-    pub(super) fn told(&self, function: &str) -> Row {
-        let quantised_ns = log2_histogram::pairs(&self.times);
-        let least_ns = (self.count > 0).then_some(!self.complement_ns);
-        let percentiles = |least_ns| Percentiles::of(&quantised_ns, least_ns, self.most_ns);
-        Row {
+    pub(super) fn row(&self, function: &str) -> KernelFunctionRow {
+        let log2_histogram_ns = log2_histogram::pairs(&self.times);
+        let min_ns = (self.count > 0).then_some(!self.min_complement_ns);
+        let percentiles =
+            |min_ns| CallPercentiles::from_histogram(&log2_histogram_ns, min_ns, self.max_ns);
+        KernelFunctionRow {
             function: function.to_owned(),
             count: self.count,
-            missed_calls: self.unpaired,
+            lost_calls: self.unpaired,
             total_ns: self.total_ns,
-            least_ns,
-            percentiles_ns: least_ns.map(percentiles),
-            quantised_ns,
+            min_ns,
+            percentiles_ns: min_ns.map(percentiles),
+            log2_histogram_ns,
         }
     }
 }

@@ -1,19 +1,19 @@
 //! Kernel functions that the instrument traces.
 
 /// Maximum number of functions that the BPF program can trace.
-pub(super) const FUNCTIONS: usize = 40;
+pub(super) const MAX_FUNCTIONS: usize = 40;
 
 /// Alternative names of one function: it depends on the kernel version and the architecture.
 pub(super) type Candidates = &'static [&'static str];
 
 /// Entry function of the system call that is used as the mark ([`crate::MARK`]), and of no other call.
-pub(super) const MARK: Candidates = &["__x64_sys_getrusage", "__arm64_sys_getrusage"];
+pub(super) const MARK_FUNCTION: Candidates = &["__x64_sys_getrusage", "__arm64_sys_getrusage"];
 
 /// Functions that carry data, or wake a peer that waits for data. Each is called from a system call of its mechanism,
 /// and is the outermost function that all variants of that system call share: `writev` reaches it like `write`,
 /// `sendmsg` like `send`. The copy functions of sockets come last. The copy functions of pipes are not listed because
 /// they live in the kernel's `lib` directory, which is not traceable.
-pub(super) const CARRIERS: &[Candidates] = &[
+pub(super) const DATA_PATH_FUNCTIONS: &[Candidates] = &[
     // Newer kernels use the second name: FIFOs have separate functions there, which call these.
     &["pipe_write", "anon_pipe_write"],
     &["pipe_read", "anon_pipe_read"],
@@ -52,4 +52,4 @@ pub(super) const CARRIERS: &[Candidates] = &[
     &["skb_copy_datagram_iter"],
 ];
 
-const _: () = assert!(CARRIERS.len() <= FUNCTIONS);
+const _: () = assert!(DATA_PATH_FUNCTIONS.len() <= MAX_FUNCTIONS);

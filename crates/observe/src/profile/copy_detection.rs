@@ -7,15 +7,15 @@
 
 use std::os::fd::OwnedFd;
 
-use ipcperf_model::instrument::profile::{Reach, Space};
+use ipcperf_model::instrument::profile::{SampledThreads, Space};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{Errno, pread, pwrite, read, write};
 use rustix::param::page_size;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::event::DEFAULT;
-use super::perf_event::Manner;
+use super::event::DEFAULT_EVENT;
+use super::perf_event::SampleConfig;
 use super::sample::Sample;
 use super::sampling::Sampling;
 use super::threads;
@@ -28,85 +28,89 @@ const BLOCKS: usize = 32;
 /// Number of pages that receive one byte each at once: as many as any pipe holds.
 const SMALL_PAGES: usize = 16;
 /// CPU time for which each kind of call is repeated, ns.
-const SPELL_NS: i64 = 20_000_000;
+const SAMPLING_NS: i64 = 20_000_000;
 /// Sampling frequency, Hz.
 const FREQUENCY_HZ: u64 = 19_997;
 /// Maximum distance between addresses of the same loop, bytes.
-const APART_BYTES: u64 = 32;
+const MAX_GAP_BYTES: u64 = 32;
 /// Number of copy directions: in and out.
-const WAYS: usize = 2;
+const DIRECTIONS: usize = 2;
 /// Minimum share of the samples of one kind of call; a loop with fewer is ignored as noise.
-const LEAST_SHARE: f64 = 0.05;
+const MIN_SHARE: f64 = 0.05;
 /// Minimum ratio of the time for a full page to that for one byte, for code to be taken as a copy loop.
-const LEAST_RATIO: f64 = 3.0;
+const MIN_RATIO: f64 = 3.0;
 /// Margin around the samples of a loop that covers the instructions before and after it, bytes.
-const AROUND_BYTES: u64 = 64;
+const MARGIN_BYTES: u64 = 64;
 
 /// Address ranges of instructions that copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Copies(Vec<(u64, u64)>);
+pub(super) struct CopyRanges(Vec<(u64, u64)>);
 
-impl Copies {
+impl CopyRanges {
     /// Creates the set from half-open ranges: the second address of each pair is excluded.
-    pub(super) const fn of(ranges: Vec<(u64, u64)>) -> Self {
+    pub(super) const fn new(ranges: Vec<(u64, u64)>) -> Self {
         Self(ranges)
     }
 
-    pub(super) fn contain(&self, address: u64) -> bool {
+    pub(super) fn contains(&self, address: u64) -> bool {
         self.0.iter().any(|&(from, to)| (from..to).contains(&address))
     }
 
     /// Infers the ranges in the calling thread; empty if the kernel does not allow sampling it.
-    pub(super) fn learn() -> Self {
-        Self::of(ranges().unwrap_or_default())
+    pub(super) fn infer() -> Self {
+        Self::new(find_copy_loops().unwrap_or_default())
     }
 }
 
 /// Kernel addresses sampled while pages were moved.
 #[derive(Debug, Default)]
-struct Spell {
+struct AddressSamples {
     addresses: Vec<u64>,
     pages: u64,
 }
 
-impl Spell {
-    fn within(&self, (from, to): (u64, u64)) -> usize {
+impl AddressSamples {
+    fn count_in(&self, (from, to): (u64, u64)) -> usize {
         self.addresses.iter().filter(|&&address| (from..to).contains(&address)).count()
     }
 }
 
 /// Moves pages and returns their number.
-type Act = fn(&mut Bench) -> Result<u64, Errno>;
+type CopyFn = fn(&mut CopyBuffers) -> Result<u64, Errno>;
 
 /// Returns the copy loops found with a file and with a pipe, up to one for each direction: one may find what the other
 /// misses.
-fn ranges() -> Option<Vec<(u64, u64)>> {
-    let mut bench = Bench::new().ok()?;
-    let kinds: [(Act, Act); 2] = [
-        (Bench::large_by_file, Bench::small_by_file),
-        (Bench::large_by_pipe, Bench::small_by_pipe),
+fn find_copy_loops() -> Option<Vec<(u64, u64)>> {
+    let mut bench = CopyBuffers::new().ok()?;
+    let kinds: [(CopyFn, CopyFn); 2] = [
+        (CopyBuffers::large_by_file, CopyBuffers::small_by_file),
+        (CopyBuffers::large_by_pipe, CopyBuffers::small_by_pipe),
     ];
     let mut found = Vec::new();
     for (large, small) in kinds {
-        let [large, small] = [spell(|| large(&mut bench))?, spell(|| small(&mut bench))?];
-        found.extend(loops(&large, &small));
+        let [large, small] =
+            [sample_repeated(|| large(&mut bench))?, sample_repeated(|| small(&mut bench))?];
+        found.extend(select_copy_loops(&large, &small));
     }
     Some(found)
 }
 
 /// Repeats `act` and samples it.
-fn spell(mut act: impl FnMut() -> Result<u64, Errno>) -> Option<Spell> {
-    let own = Manner { reach: Reach::Threads, ..Manner::of(DEFAULT, FREQUENCY_HZ).ok()? };
+fn sample_repeated(mut act: impl FnMut() -> Result<u64, Errno>) -> Option<AddressSamples> {
+    let config = SampleConfig {
+        sampled: SampledThreads::Threads,
+        ..SampleConfig::new(DEFAULT_EVENT, FREQUENCY_HZ).ok()?
+    };
     act().ok()?;
-    let sampling = Sampling::of(&own, &[threads::calling()]).ok()?;
+    let sampling = Sampling::start(&config, &[threads::current()]).ok()?;
     let (mut pages, began_ns) = (0, cpu_time_ns());
-    while cpu_time_ns() - began_ns < SPELL_NS {
+    while cpu_time_ns() - began_ns < SAMPLING_NS {
         pages += act().ok()?;
     }
     let taken = sampling.stop().ok()?;
     let leaves = taken.samples.iter().map(Sample::leaf);
     let addresses = leaves.filter(|leaf| leaf.0 == Space::Kernel).map(|leaf| leaf.1).collect();
-    Some(Spell { addresses, pages })
+    Some(AddressSamples { addresses, pages })
 }
 
 fn cpu_time_ns() -> i64 {
@@ -117,66 +121,66 @@ fn cpu_time_ns() -> i64 {
 /// Returns the copy loops: among the address ranges that take several times as long for a full page as for a single
 /// byte, the two with the largest difference in time.
 #[allow(clippy::cast_precision_loss)]
-fn loops(large: &Spell, small: &Spell) -> Vec<(u64, u64)> {
-    let little = |range| small.within(range) as f64 / small.pages.max(1) as f64;
-    let much = |range| large.within(range) as f64 / large.pages.max(1) as f64;
+fn select_copy_loops(large: &AddressSamples, small: &AddressSamples) -> Vec<(u64, u64)> {
+    let small_rate = |range| small.count_in(range) as f64 / small.pages.max(1) as f64;
+    let large_rate = |range| large.count_in(range) as f64 / large.pages.max(1) as f64;
     let is_loop = |&range: &(u64, u64)| {
-        large.within(range) as f64 >= LEAST_SHARE * large.addresses.len() as f64
-            && much(range) >= LEAST_RATIO * little(range)
+        large.count_in(range) as f64 >= MIN_SHARE * large.addresses.len() as f64
+            && large_rate(range) >= MIN_RATIO * small_rate(range)
     };
-    let excess = |range| much(range) - little(range);
-    let mut loops: Vec<_> = stretches(&large.addresses).into_iter().filter(is_loop).collect();
+    let excess = |range| large_rate(range) - small_rate(range);
+    let mut loops: Vec<_> = merge_neighbors(&large.addresses).into_iter().filter(is_loop).collect();
     loops.sort_by(|&one, &other| excess(other).total_cmp(&excess(one)));
-    loops.truncate(WAYS);
+    loops.truncate(DIRECTIONS);
     loops
         .into_iter()
-        .map(|(from, to)| (from.saturating_sub(AROUND_BYTES), to + AROUND_BYTES))
+        .map(|(from, to)| (from.saturating_sub(MARGIN_BYTES), to + MARGIN_BYTES))
         .collect()
 }
 
 /// Merges neighboring addresses into ranges.
-fn stretches(addresses: &[u64]) -> Vec<(u64, u64)> {
-    let mut ordered = addresses.to_vec();
-    ordered.sort_unstable();
-    let mut stretches: Vec<(u64, u64)> = Vec::new();
-    for address in ordered {
-        match stretches.last_mut() {
-            Some(last) if address < last.1 + APART_BYTES => last.1 = address + 1,
-            _ => stretches.push((address, address + 1)),
+fn merge_neighbors(addresses: &[u64]) -> Vec<(u64, u64)> {
+    let mut sorted = addresses.to_vec();
+    sorted.sort_unstable();
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for address in sorted {
+        match ranges.last_mut() {
+            Some(last) if address < last.1 + MAX_GAP_BYTES => last.1 = address + 1,
+            _ => ranges.push((address, address + 1)),
         }
     }
-    stretches
+    ranges
 }
 
 /// Files, pipes and buffers for the copies.
 #[derive(Debug)]
-struct Bench {
+struct CopyBuffers {
     file: OwnedFd,
-    inlet: OwnedFd,
-    outlet: OwnedFd,
+    reader: OwnedFd,
+    writer: OwnedFd,
     /// A pipe in packet mode, in which each write takes a separate page.
     packets: (OwnedFd, OwnedFd),
     blocks: Vec<u8>,
     target: Vec<u8>,
-    turn: usize,
+    next_block: usize,
 }
 
-impl Bench {
+impl CopyBuffers {
     fn new() -> Result<Self, Errno> {
         let file = memfd_create("ipcperf", MemfdFlags::CLOEXEC)?;
         // Non-blocking: data that do not fit into the pipe are dropped rather than waited for.
-        let (inlet, outlet) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         // If this size is not allowed, less data passes through the pipe at once.
-        let _ = fcntl_setpipe_size(&outlet, BLOCK_BYTES);
+        let _ = fcntl_setpipe_size(&writer, BLOCK_BYTES);
         let packets = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK | PipeFlags::DIRECT)?;
         let (blocks, target) = (vec![1; BLOCKS * BLOCK_BYTES], vec![1; BLOCK_BYTES]);
         pwrite(&file, &blocks, 0)?;
-        Ok(Self { file, inlet, outlet, packets, blocks, target, turn: 0 })
+        Ok(Self { file, reader, writer, packets, blocks, target, next_block: 0 })
     }
 
     fn large_by_file(&mut self) -> Result<u64, Errno> {
-        self.turn = (self.turn + 1) % BLOCKS;
-        let at = self.turn * BLOCK_BYTES;
+        self.next_block = (self.next_block + 1) % BLOCKS;
+        let at = self.next_block * BLOCK_BYTES;
         pwrite(&self.file, &self.blocks[at..][..BLOCK_BYTES], 0)?;
         Ok(pages(pread(&self.file, &mut self.target, at as u64)?))
     }
@@ -191,9 +195,9 @@ impl Bench {
     }
 
     fn large_by_pipe(&mut self) -> Result<u64, Errno> {
-        self.turn = (self.turn + 1) % BLOCKS;
-        write(&self.outlet, &self.blocks[self.turn * BLOCK_BYTES..][..BLOCK_BYTES])?;
-        Ok(pages(read(&self.inlet, &mut self.target)?))
+        self.next_block = (self.next_block + 1) % BLOCKS;
+        write(&self.writer, &self.blocks[self.next_block * BLOCK_BYTES..][..BLOCK_BYTES])?;
+        Ok(pages(read(&self.reader, &mut self.target)?))
     }
 
     fn small_by_pipe(&mut self) -> Result<u64, Errno> {
@@ -220,10 +224,11 @@ mod tests {
         let mut addresses = vec![1_000; 50];
         addresses.extend([1_008, 1_039, 5_000, 6_000]);
         addresses.extend([9_000; 30]);
-        let large = Spell { addresses, pages: 100 };
+        let large = AddressSamples { addresses, pages: 100 };
         // The same time per page, but a different share of all samples.
-        let small = Spell { addresses: [vec![9_000; 10], vec![1_000; 3]].concat(), pages: 33 };
-        assert_eq!(loops(&large, &small), [(936, 1_104)]);
-        assert_eq!(loops(&Spell::default(), &small), []);
+        let small =
+            AddressSamples { addresses: [vec![9_000; 10], vec![1_000; 3]].concat(), pages: 33 };
+        assert_eq!(select_copy_loops(&large, &small), [(936, 1_104)]);
+        assert_eq!(select_copy_loops(&AddressSamples::default(), &small), []);
     }
 }

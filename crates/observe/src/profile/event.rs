@@ -2,23 +2,25 @@
 
 use ipcperf_model::Unavailable;
 
-use crate::counters::{Code, Failed, Machine};
+use crate::counters::{EventCode, EventError, Machine};
 
 /// Default event: every machine has it.
-pub(super) const DEFAULT: &str = "cpu-clock";
+pub(super) const DEFAULT_EVENT: &str = "cpu-clock";
 
 /// Returns the kernel's type and config of the event called `name`.
 ///
 /// # Errors
 /// The name is not an event, or the machine does not have the event.
-pub(super) fn resolve(name: &str) -> Result<Code, Failed> {
+pub(super) fn resolve(name: &str) -> Result<EventCode, EventError> {
     if let Some((event, _)) = name.split_once(':') {
-        return Err(Failed::NoEvent(Unavailable {
-            reason: format!("{name} is one side of {event}"),
-            remedy: format!("use {event}: what was sampled is told apart by side"),
+        return Err(EventError::UnknownEvent(Unavailable {
+            reason: format!("{name} has a modifier, which profiles do not support"),
+            remedy: format!(
+                "use {event}: samples of user space and of the kernel are distinguished anyway"
+            ),
         }));
     }
-    Machine::here().event(name).map(|event| event.code)
+    Machine::current().resolve(name).map(|event| event.code)
 }
 
 #[cfg(test)]
@@ -36,7 +38,7 @@ mod tests {
     #[test]
     fn what_is_no_event_is_refused() {
         for name in ["rate", "cycles:u", ""] {
-            assert!(matches!(resolve(name), Err(Failed::NoEvent(_))), "{name}");
+            assert!(matches!(resolve(name), Err(EventError::UnknownEvent(_))), "{name}");
         }
     }
 }

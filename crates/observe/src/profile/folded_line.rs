@@ -23,7 +23,7 @@ mod tests {
 
     fn function(space: Space, symbol: &str, origin: Origin) -> Rc<Function> {
         let (object, symbol) = ("object".to_owned(), symbol.to_owned());
-        Rc::new(Function { space, object, symbol, group: Group::TheRest, origin })
+        Rc::new(Function { space, object, symbol, group: Group::Other, origin })
     }
 
     #[test]

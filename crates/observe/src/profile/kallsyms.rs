@@ -11,7 +11,7 @@ const KALLSYMS: &str = "/proc/kallsyms";
 const KERNEL: &str = "vmlinux";
 
 /// Checks whether kernel symbols are readable: without permission, all addresses read as zero.
-pub(super) fn symbols() -> KernelSymbols {
+pub(super) fn check_readable() -> KernelSymbols {
     let Ok(file) = fs::File::open(KALLSYMS) else { return KernelSymbols::Hidden };
     let mut lines = BufReader::new(file).lines().map_while(Result::ok);
     let is_known = lines.any(|line| !line.starts_with("0000000000000000"));
@@ -20,13 +20,13 @@ pub(super) fn symbols() -> KernelSymbols {
 
 /// Kernel functions by address.
 #[derive(Debug, Default)]
-pub(super) struct Functions {
+pub(super) struct KernelFunctions {
     lines: String,
     /// Sorted start addresses, each with the offset of the name in `lines`.
     starts: Vec<(u64, usize)>,
 }
 
-impl Functions {
+impl KernelFunctions {
     /// Reads the functions of the running kernel.
     pub(super) fn read() -> Self {
         Self::parse(fs::read_to_string(KALLSYMS).unwrap_or_default())
@@ -36,7 +36,7 @@ impl Functions {
     fn parse(lines: String) -> Self {
         let mut starts: Vec<_> = lines
             .lines()
-            .filter_map(|line| start(line, line.as_ptr() as usize - lines.as_ptr() as usize))
+            .filter_map(|line| parse_line(line, line.as_ptr() as usize - lines.as_ptr() as usize))
             .collect();
         // The sort is stable: the first of several names at one address wins.
         starts.sort_by_key(|start| start.0);
@@ -45,17 +45,17 @@ impl Functions {
     }
 
     /// Returns the function at `address` and its module.
-    pub(super) fn at(&self, address: u64) -> Option<(&str, &str)> {
+    pub(super) fn find(&self, address: u64) -> Option<(&str, &str)> {
         let after = self.starts.partition_point(|start| start.0 <= address);
         let name = self.starts[after.checked_sub(1)?].1;
-        let words = self.lines[name..].lines().next()?;
-        let (name, module) = words.split_once('\t').unwrap_or((words, KERNEL));
+        let entry = self.lines[name..].lines().next()?;
+        let (name, module) = entry.split_once('\t').unwrap_or((entry, KERNEL));
         Some((name, module.trim_matches(['[', ']'])))
     }
 }
 
 /// Returns the address and the offset of the name for `line`, which begins at `offset`; `None` if it is not code.
-fn start(line: &str, offset: usize) -> Option<(u64, usize)> {
+fn parse_line(line: &str, offset: usize) -> Option<(u64, usize)> {
     let (address, rest) = line.split_once(' ')?;
     let (kind, _) = rest.split_once(' ')?;
     let is_code = matches!(kind, "t" | "T" | "w" | "W");
@@ -72,16 +72,16 @@ mod tests {
     fn an_address_belongs_to_the_function_before_it() {
         let lines = "00000000ffff1000 T _text\n00000000ffff1000 t alias\n00000000ffff3000 t send\t[af_unix]\n\
                      00000000ffff2000 D data\n0000000000000000 T hidden\n";
-        let functions = Functions::parse(lines.to_owned());
-        assert_eq!(functions.at(0xffff_1000), Some(("_text", "vmlinux")));
-        assert_eq!(functions.at(0xffff_2fff), Some(("_text", "vmlinux")));
-        assert_eq!(functions.at(0xffff_3001), Some(("send", "af_unix")));
-        assert_eq!(functions.at(0xfff), None);
+        let functions = KernelFunctions::parse(lines.to_owned());
+        assert_eq!(functions.find(0xffff_1000), Some(("_text", "vmlinux")));
+        assert_eq!(functions.find(0xffff_2fff), Some(("_text", "vmlinux")));
+        assert_eq!(functions.find(0xffff_3001), Some(("send", "af_unix")));
+        assert_eq!(functions.find(0xfff), None);
     }
 
     #[test]
     fn names_can_be_had_where_they_are_told() {
-        let has_some = !Functions::read().starts.is_empty();
-        assert_eq!(has_some, symbols() == KernelSymbols::Read);
+        let has_some = !KernelFunctions::read().starts.is_empty();
+        assert_eq!(has_some, check_readable() == KernelSymbols::Read);
     }
 }

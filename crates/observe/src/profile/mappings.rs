@@ -18,7 +18,7 @@ struct Mapping {
 
 /// A location in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place<'a> {
+pub(super) struct FileLocation<'a> {
     /// Path of the file, or a name in brackets for a mapping without a file.
     pub(super) object: &'a Path,
     /// Offset from the start of the file, bytes.
@@ -27,33 +27,33 @@ pub(super) struct Place<'a> {
 
 impl Mappings {
     /// Reads the mappings of process `pid`; empty if they cannot be read.
-    pub(super) fn of(pid: u32) -> Self {
+    pub(super) fn from_pid(pid: u32) -> Self {
         Self::parse(&fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default())
     }
 
     /// Parses lines such as `7f00-7f10 r-xp 00001000 fe:00 1234    /usr/lib/libc.so.6`.
     fn parse(lines: &str) -> Self {
-        Self(lines.lines().filter_map(mapping).collect())
+        Self(lines.lines().filter_map(parse_line).collect())
     }
 
     /// Returns the file location that `address` is mapped from.
-    pub(super) fn place(&self, address: u64) -> Option<Place<'_>> {
+    pub(super) fn locate(&self, address: u64) -> Option<FileLocation<'_>> {
         let mapping =
             self.0.iter().find(|mapping| (mapping.from..mapping.to).contains(&address))?;
         let offset = address - mapping.from + mapping.offset;
-        Some(Place { object: &mapping.object, offset })
+        Some(FileLocation { object: &mapping.object, offset })
     }
 }
 
-fn mapping(line: &str) -> Option<Mapping> {
-    let mut words = line.splitn(6, ' ');
-    let (range, rights, offset) = (words.next()?, words.next()?, words.next()?);
-    if !rights.contains('x') {
+fn parse_line(line: &str) -> Option<Mapping> {
+    let mut fields = line.splitn(6, ' ');
+    let (range, permissions, offset) = (fields.next()?, fields.next()?, fields.next()?);
+    if !permissions.contains('x') {
         return None;
     }
     let (from, to) = range.split_once('-')?;
     let number = |digits| u64::from_str_radix(digits, 16).ok();
-    let object = words.nth(2).unwrap_or_default().trim_start();
+    let object = fields.nth(2).unwrap_or_default().trim_start();
     let object = if object.is_empty() { "[anonymous]" } else { object };
     Some(Mapping {
         from: number(from)?,
@@ -77,23 +77,23 @@ mod tests {
     #[test]
     fn an_address_leads_to_a_place_in_a_file() {
         let mappings = Mappings::parse(LINES);
-        let place = mappings.place(0x55e4).unwrap();
+        let place = mappings.locate(0x55e4).unwrap();
         assert_eq!(
             (place.object.to_str(), place.offset),
             (Some("/usr/bin/with a space"), 0x1_0004)
         );
-        assert_eq!(mappings.place(0x7f04).unwrap().object, Path::new("[anonymous]"));
-        assert_eq!(mappings.place(0x7ff1).unwrap().object, Path::new("[vdso]"));
-        assert_eq!(mappings.place(0x55d4), None);
-        assert_eq!(mappings.place(0x55f0), None);
+        assert_eq!(mappings.locate(0x7f04).unwrap().object, Path::new("[anonymous]"));
+        assert_eq!(mappings.locate(0x7ff1).unwrap().object, Path::new("[vdso]"));
+        assert_eq!(mappings.locate(0x55d4), None);
+        assert_eq!(mappings.locate(0x55f0), None);
     }
 
     #[test]
     fn this_process_has_code() {
-        let here = Mappings::of(std::process::id());
+        let here = Mappings::from_pid(std::process::id());
         let own = this_process_has_code as fn() as usize as u64;
-        let place = here.place(own).unwrap();
+        let place = here.locate(own).unwrap();
         assert_eq!(place.object, std::env::current_exe().unwrap());
-        assert_eq!(Mappings::of(u32::MAX), Mappings::default());
+        assert_eq!(Mappings::from_pid(u32::MAX), Mappings::default());
     }
 }

@@ -13,7 +13,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 
 /// Size of the header of every record (type, flags and length), bytes.
-const HEAD_BYTES: usize = 8;
+const HEADER_BYTES: usize = 8;
 
 /// A mapped ring. Dropping it unmaps the memory.
 #[derive(Debug)]
@@ -24,11 +24,11 @@ pub(super) struct Ring {
 
 /// Contents of a ring.
 #[derive(Debug, Default)]
-pub(super) struct Content {
+pub(super) struct RingContent {
     /// Complete records, the newest first.
     pub(super) records: Vec<Record>,
     /// Whether older records were overwritten.
-    pub(super) has_forgotten: bool,
+    pub(super) has_overwritten: bool,
 }
 
 /// One record.
@@ -58,7 +58,7 @@ impl Ring {
     }
 
     /// Returns the contents. The events that write into the ring must be disabled.
-    pub(super) fn content(&self) -> Content {
+    pub(super) fn content(&self) -> RingContent {
         // SAFETY: the first page of the mapping is a `perf_event_mmap_page`, and the field is an aligned word in it
         // that only the kernel writes.
         let head = unsafe {
@@ -82,15 +82,15 @@ impl Drop for Ring {
 
 /// Parses the records in `data`, a ring whose newest record begins at `head`, a position that starts at 0 and
 /// decreases.
-fn content(data: &[u8], head: u64) -> Content {
+fn content(data: &[u8], head: u64) -> RingContent {
     let size = data.len() as u64;
     let written = head.wrapping_neg();
     let from = usize::try_from(head % size).unwrap_or(0);
     let length = usize::try_from(written.min(size)).unwrap_or(data.len());
     let line = [&data[from..], &data[..from]].concat();
-    let mut content = Content { records: Vec::new(), has_forgotten: written > size };
+    let mut content = RingContent { records: Vec::new(), has_overwritten: written > size };
     let mut rest = &line[..length];
-    while let Some((record, after)) = split(rest) {
+    while let Some((record, after)) = split_record(rest) {
         content.records.push(record);
         rest = after;
     }
@@ -98,11 +98,11 @@ fn content(data: &[u8], head: u64) -> Content {
 }
 
 /// Splits the first record from `line`; `None` if it is incomplete.
-fn split(line: &[u8]) -> Option<(Record, &[u8])> {
-    let (head, _) = line.split_first_chunk::<HEAD_BYTES>()?;
+fn split_record(line: &[u8]) -> Option<(Record, &[u8])> {
+    let (head, _) = line.split_first_chunk::<HEADER_BYTES>()?;
     let [k0, k1, k2, k3, m0, m1, l0, l1] = *head;
     let length = usize::from(u16::from_ne_bytes([l0, l1]));
-    let body = line.get(HEAD_BYTES..length)?.to_vec();
+    let body = line.get(HEADER_BYTES..length)?.to_vec();
     let (kind, misc) = (u32::from_ne_bytes([k0, k1, k2, k3]), u16::from_ne_bytes([m0, m1]));
     Some((Record { kind, misc, body }, &line[length..]))
 }
@@ -127,7 +127,7 @@ mod tests {
         head
     }
 
-    fn numbers(content: &Content) -> Vec<u8> {
+    fn numbers(content: &RingContent) -> Vec<u8> {
         content.records.iter().map(|record| record.body[0]).collect()
     }
 
@@ -136,11 +136,11 @@ mod tests {
         let mut data = [0; 64];
         let head = written(&mut data, 3, 16);
         let some = content(&data, head);
-        assert_eq!((numbers(&some), some.has_forgotten), (vec![3, 2, 1], false));
+        assert_eq!((numbers(&some), some.has_overwritten), (vec![3, 2, 1], false));
         assert_eq!((some.records[0].kind, some.records[0].misc), (9, 1));
         let head = written(&mut data, 6, 16);
         let full = content(&data, head);
-        assert_eq!((numbers(&full), full.has_forgotten), (vec![6, 5, 4, 3], true));
+        assert_eq!((numbers(&full), full.has_overwritten), (vec![6, 5, 4, 3], true));
         assert_eq!(content(&[0; 64], 0).records, []);
     }
 

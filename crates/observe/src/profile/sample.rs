@@ -6,7 +6,7 @@ use perf_event_open_sys::bindings;
 use super::ring::Record;
 
 /// Fields of each sample, in the order in which the kernel writes them.
-pub(super) const PARTS: u64 = (bindings::PERF_SAMPLE_IP
+pub(super) const SAMPLE_TYPE: u64 = (bindings::PERF_SAMPLE_IP
     | bindings::PERF_SAMPLE_TID
     | bindings::PERF_SAMPLE_TIME
     | bindings::PERF_SAMPLE_PERIOD
@@ -15,7 +15,7 @@ pub(super) const PARTS: u64 = (bindings::PERF_SAMPLE_IP
 /// Lowest value of the context markers within a call chain.
 const FIRST_MARKER: u64 = bindings::PERF_CONTEXT_MAX;
 const IN_KERNEL: u64 = bindings::PERF_CONTEXT_KERNEL;
-const OUTSIDE: u64 = bindings::PERF_CONTEXT_USER;
+const IN_USER: u64 = bindings::PERF_CONTEXT_USER;
 
 /// One sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) struct Sample {
 
 impl Sample {
     /// Parses `record`; `None` if it is not a sample.
-    pub(super) fn of(record: &Record) -> Option<Self> {
+    pub(super) fn parse(record: &Record) -> Option<Self> {
         if record.kind != bindings::PERF_RECORD_SAMPLE {
             return None;
         }
@@ -70,7 +70,7 @@ fn chain(words: impl Iterator<Item = u64>) -> Vec<(Space, u64)> {
     for word in words {
         match word {
             IN_KERNEL => space = Some(Space::Kernel),
-            OUTSIDE => space = Some(Space::User),
+            IN_USER => space = Some(Space::User),
             FIRST_MARKER.. => space = None,
             address => chain.extend(space.map(|space| (space, address))),
         }
@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn a_sample_is_read_with_its_chain() {
-        let words = [0xf1, thread(5, 6), 100, 250, 5, IN_KERNEL, 0xf1, 0xf2, OUTSIDE, 0x10];
-        let sample = Sample::of(&record(bindings::PERF_RECORD_SAMPLE, &words)).unwrap();
+        let words = [0xf1, thread(5, 6), 100, 250, 5, IN_KERNEL, 0xf1, 0xf2, IN_USER, 0x10];
+        let sample = Sample::parse(&record(bindings::PERF_RECORD_SAMPLE, &words)).unwrap();
         assert_eq!((sample.pid, sample.tid), (5, 6));
         assert_eq!((sample.time_ns, sample.period), (100, 250));
         let chain = [(Space::Kernel, 0xf1), (Space::Kernel, 0xf2), (Space::User, 0x10)];
@@ -105,13 +105,13 @@ mod tests {
     #[test]
     fn without_a_chain_there_is_still_a_place() {
         let words = [0xf1, thread(5, 6), 100, 250, 0];
-        let sample = Sample::of(&record(bindings::PERF_RECORD_SAMPLE, &words)).unwrap();
+        let sample = Sample::parse(&record(bindings::PERF_RECORD_SAMPLE, &words)).unwrap();
         assert_eq!(sample.chain, [(Space::Kernel, 0xf1)]);
     }
 
     #[test]
     fn what_is_no_sample_or_cut_short_is_none() {
-        assert_eq!(Sample::of(&record(bindings::PERF_RECORD_THROTTLE, &[1, 2, 3])), None);
-        assert_eq!(Sample::of(&record(bindings::PERF_RECORD_SAMPLE, &[1, 2, 3])), None);
+        assert_eq!(Sample::parse(&record(bindings::PERF_RECORD_THROTTLE, &[1, 2, 3])), None);
+        assert_eq!(Sample::parse(&record(bindings::PERF_RECORD_SAMPLE, &[1, 2, 3])), None);
     }
 }

@@ -8,12 +8,12 @@ use std::rc::Rc;
 
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{Input, Symbolizer};
-use ipcperf_model::instrument::profile::{Group, KernelSymbols, LEARNED_COPIES, Space, group_of};
+use ipcperf_model::instrument::profile::{Group, INFERRED_COPIES, KernelSymbols, Space, group_of};
 
-use super::copy_detection::Copies;
-use super::kallsyms::Functions;
-use super::libc_copy::Library;
-use super::mappings::{Mappings, Place};
+use super::copy_detection::CopyRanges;
+use super::kallsyms::KernelFunctions;
+use super::libc_copy::LibcCopyFunctions;
+use super::mappings::{FileLocation, Mappings};
 
 /// Name of a kernel address whose symbol is hidden.
 const KERNEL: &str = "[kernel]";
@@ -21,7 +21,7 @@ const KERNEL: &str = "[kernel]";
 const VMLINUX: &str = "vmlinux";
 const UNKNOWN: &str = "[unknown]";
 /// Executable file of this process, even if another file has since replaced it at its path.
-const PROGRAM: &str = "/proc/self/exe";
+const SELF_EXE: &str = "/proc/self/exe";
 /// Suffix that the kernel adds to the path of a deleted file.
 const DELETED: &str = " (deleted)";
 
@@ -53,87 +53,94 @@ impl Function {
     }
 
     /// Whether the address is in no executable mapping of the process.
-    pub(super) fn is_nowhere(&self) -> bool {
+    pub(super) fn is_unmapped(&self) -> bool {
         self.origin == Origin::Nowhere
     }
 }
 
 /// How kernel addresses are classified.
 #[derive(Debug)]
-pub(super) enum Kernel {
+pub(super) enum KernelResolver {
     /// By symbol.
-    Named(Functions),
+    Symbols(KernelFunctions),
     /// By the inferred addresses of its copy loops.
-    Learned(Copies),
+    Inferred(CopyRanges),
 }
 
-impl Kernel {
+impl KernelResolver {
     pub(super) const fn symbols(&self) -> KernelSymbols {
         match self {
-            Self::Named(_) => KernelSymbols::Read,
-            Self::Learned(_) => KernelSymbols::Hidden,
+            Self::Symbols(_) => KernelSymbols::Read,
+            Self::Inferred(_) => KernelSymbols::Hidden,
         }
     }
 
     fn function(&self, address: u64) -> Function {
         let description = match self {
-            Self::Named(functions) => match functions.at(address) {
+            Self::Symbols(functions) => match functions.find(address) {
                 Some((symbol, object)) => {
                     return Function::new(Space::Kernel, object, symbol, Origin::Symbol);
                 }
                 None => UNKNOWN,
             },
-            Self::Learned(copies) if copies.contain(address) => LEARNED_COPIES,
-            Self::Learned(_) => KERNEL,
+            Self::Inferred(copies) if copies.contains(address) => INFERRED_COPIES,
+            Self::Inferred(_) => KERNEL,
         };
         Function::new(Space::Kernel, VMLINUX, description, Origin::Location)
     }
 }
 
 /// Functions by address, each resolved once.
-pub(super) struct Names<'a> {
-    kernel: &'a Kernel,
+pub(super) struct SymbolCache<'a> {
+    kernel: &'a KernelResolver,
     symbolizer: Symbolizer,
-    library: Library,
+    library: LibcCopyFunctions,
     /// Path of this program's file as it appears in the lists of mappings.
     program: PathBuf,
-    known: HashMap<(usize, Space, u64), Rc<Function>>,
+    cache: HashMap<(usize, Space, u64), Rc<Function>>,
 }
 
-impl<'a> Names<'a> {
-    pub(super) fn of(kernel: &'a Kernel) -> Self {
+impl<'a> SymbolCache<'a> {
+    pub(super) fn new(kernel: &'a KernelResolver) -> Self {
         let symbolizer = Symbolizer::builder().enable_code_info(false).build();
         // Without `/proc` there are no mappings either.
-        let program = fs::read_link(PROGRAM).unwrap_or_default();
-        Self { kernel, symbolizer, library: Library::own(), program, known: HashMap::new() }
+        let program = fs::read_link(SELF_EXE).unwrap_or_default();
+        Self {
+            kernel,
+            symbolizer,
+            library: LibcCopyFunctions::from_current_process(),
+            program,
+            cache: HashMap::new(),
+        }
     }
 
     /// Returns the function at `address` of the owner with that index, whose code is mapped as in `mappings`.
-    pub(super) fn at(
+    pub(super) fn resolve(
         &mut self,
         (owner, mappings): (usize, &Mappings),
         (space, address): (Space, u64),
     ) -> Rc<Function> {
         let key = (owner, space, address);
-        if let Some(known) = self.known.get(&key) {
+        if let Some(known) = self.cache.get(&key) {
             return Rc::clone(known);
         }
         let found = Rc::new(match space {
             Space::Kernel => self.kernel.function(address),
-            Space::User => self.outside(mappings.place(address)),
+            Space::User => self.user_function(mappings.locate(address)),
         });
-        self.known.insert(key, Rc::clone(&found));
+        self.cache.insert(key, Rc::clone(&found));
         found
     }
 
-    fn outside(&self, place: Option<Place<'_>>) -> Function {
-        let Some(place) = place else {
+    fn user_function(&self, location: Option<FileLocation<'_>>) -> Function {
+        let Some(location) = location else {
             return Function::new(Space::User, UNKNOWN, UNKNOWN, Origin::Nowhere);
         };
-        let path = place.object.to_string_lossy();
-        let object = place.object.file_name().map_or(path, |name| name.to_string_lossy());
+        let path = location.object.to_string_lossy();
+        let object = location.object.file_name().map_or(path, |name| name.to_string_lossy());
         let object = object.trim_end_matches(DELETED);
-        let named = self.symbol(place).or_else(|| self.library.name(place).map(str::to_owned));
+        let named =
+            self.symbol(location).or_else(|| self.library.name(location).map(str::to_owned));
         match named {
             Some(symbol) => Function::new(Space::User, object, &symbol, Origin::Symbol),
             None => {
@@ -144,26 +151,26 @@ impl<'a> Names<'a> {
     }
 
     /// Looks up the file's own symbol table; `None` if there is no symbol, or no file.
-    fn symbol(&self, place: Place<'_>) -> Option<String> {
-        let is_file = Path::is_absolute(place.object);
-        let source = Source::Elf(Elf::new(file_of(place.object, &self.program)));
+    fn symbol(&self, location: FileLocation<'_>) -> Option<String> {
+        let is_file = Path::is_absolute(location.object);
+        let source = Source::Elf(Elf::new(file_of(location.object, &self.program)));
         let found = is_file.then(|| {
-            self.symbolizer.symbolize_single(&source, Input::FileOffset(place.offset)).ok()
+            self.symbolizer.symbolize_single(&source, Input::FileOffset(location.offset)).ok()
         });
         found??.into_sym().map(|symbol| symbol.name.into_owned())
     }
 }
 
-impl Debug for Names<'_> {
+impl Debug for SymbolCache<'_> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Names").field("known", &self.known).finish_non_exhaustive()
+        formatter.debug_struct("SymbolCache").field("cache", &self.cache).finish_non_exhaustive()
     }
 }
 
 /// Returns the path from which to read the file `object` of a mapping. Workers run the same executable as this process.
 /// It may have been replaced or deleted since, so that its path leads to another file or to none.
 fn file_of<'a>(object: &'a Path, program: &Path) -> &'a Path {
-    if path_of(object) == path_of(program) { Path::new(PROGRAM) } else { object }
+    if path_of(object) == path_of(program) { Path::new(SELF_EXE) } else { object }
 }
 
 /// Returns the path in an entry of the kernel's list, without the kernel's suffix.
@@ -178,31 +185,31 @@ mod tests {
 
     #[test]
     fn a_function_of_this_program_has_its_name() {
-        let kernel = Kernel::Learned(Copies::default());
-        let here = Mappings::of(std::process::id());
+        let kernel = KernelResolver::Inferred(CopyRanges::default());
+        let mappings = Mappings::from_pid(std::process::id());
         let own = a_function_of_this_program_has_its_name as fn() as usize as u64;
-        let function = Names::of(&kernel).at((0, &here), (Space::User, own));
+        let function = SymbolCache::new(&kernel).resolve((0, &mappings), (Space::User, own));
         assert!(
             function.symbol.ends_with("a_function_of_this_program_has_its_name"),
             "{function:?}"
         );
-        assert_eq!((function.space, function.group), (Space::User, Group::TheRest));
+        assert_eq!((function.space, function.group), (Space::User, Group::Other));
     }
 
     /// A deleted program is tested in an integration test: a test cannot delete its own executable.
     #[test]
     fn this_program_is_read_where_nobody_replaces_it() {
         let deleted = Path::new("/opt/ipcperf (deleted)");
-        assert_eq!(file_of(deleted, deleted), Path::new(PROGRAM));
-        assert_eq!(file_of(Path::new("/opt/ipcperf"), deleted), Path::new(PROGRAM));
+        assert_eq!(file_of(deleted, deleted), Path::new(SELF_EXE));
+        assert_eq!(file_of(Path::new("/opt/ipcperf"), deleted), Path::new(SELF_EXE));
         assert_eq!(file_of(Path::new("/lib/libc.so.6"), deleted), Path::new("/lib/libc.so.6"));
     }
 
     #[test]
     fn what_has_no_name_stands_in_brackets() {
-        let kernel = Kernel::Learned(Copies::of(vec![(100, 200)]));
-        let mut names = Names::of(&kernel);
-        let mut at = |space, address| names.at((0, &Mappings::default()), (space, address));
+        let kernel = KernelResolver::Inferred(CopyRanges::new(vec![(100, 200)]));
+        let mut names = SymbolCache::new(&kernel);
+        let mut at = |space, address| names.resolve((0, &Mappings::default()), (space, address));
         assert_eq!(at(Space::User, 5).symbol, "[unknown]");
         assert_eq!(at(Space::Kernel, 5).group, Group::Unresolved);
         assert_eq!(at(Space::Kernel, 150).group, Group::Copying);

@@ -8,51 +8,52 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use ipcperf_model::instrument::profile::{
-    self as facts, Group, GroupShare, KernelSymbols, Reach, Row, Space, Stack, Summary, SymbolShare,
+    self as facts, Group, GroupShare, KernelSymbols, ProfileRow, ProfileSummary, SampledThreads,
+    Space, Stack, SymbolShare,
 };
 use ipcperf_model::observation::Observation;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::aggregate::{self, Circumstances, Role};
-use super::copy_detection::Copies;
-use super::kallsyms::{self, Functions};
-use super::perf_event::Manner;
+use super::aggregate::{self, ProfiledPhase, SampledRole};
+use super::copy_detection::CopyRanges;
+use super::kallsyms::{self, KernelFunctions};
+use super::perf_event::SampleConfig;
 use super::sampling::Sampling;
-use super::symbolize::Kernel;
-use super::watch::{Profile, arm, available, divide};
+use super::symbolize::KernelResolver;
+use super::watch::{ProfileWatch, arm, available, divide};
 use super::{mappings, threads};
-use crate::testing::forked_pair::{Rehearsal, Script, skipped};
-use crate::testing::thread_pair::Duet;
-use crate::testing::unprivileged::{CAP_PERFMON, with_capabilities};
-use crate::{Member, Parties, Played, Scope, Watch};
+use crate::testing::forked_pair::{ForkedPair, PairWorkload, report_skip};
+use crate::testing::thread_pair::ThreadPair;
+use crate::testing::unprivileged::{CAP_PERFMON, run_with_capabilities};
+use crate::{Member, RunResult, Scope, Targets, Watch};
 
 /// 1 GiB in blocks of 1 MiB.
-const LARGE: Script = Script { bytes: 1 << 20, messages: 1_024, phases: 1, cpus: None };
+const LARGE: PairWorkload = PairWorkload { bytes: 1 << 20, messages: 1_024, phases: 1, cpus: None };
 
 /// Rows of one role.
 #[derive(Debug, Default)]
-struct Told {
-    summary: Option<Summary>,
+struct RoleRows {
+    summary: Option<ProfileSummary>,
     groups: Vec<GroupShare>,
     symbols: Vec<SymbolShare>,
     stacks: Vec<Stack>,
 }
 
-impl Told {
-    fn of(role: &str, observations: &[Observation]) -> Self {
-        let mut told = Self::default();
+impl RoleRows {
+    fn from_observations(role: &str, observations: &[Observation]) -> Self {
+        let mut observed = Self::default();
         for one in observations.iter().filter(|one| one.role.as_deref() == Some(role)) {
             match one.row().unwrap() {
-                Row::Summary(summary) => assert_eq!(told.summary.replace(summary), None),
-                Row::Group(group) => told.groups.push(group),
-                Row::Symbol(symbol) => told.symbols.push(symbol),
-                Row::Stack(stack) => told.stacks.push(stack),
+                ProfileRow::Summary(summary) => assert_eq!(observed.summary.replace(summary), None),
+                ProfileRow::Group(group) => observed.groups.push(group),
+                ProfileRow::Symbol(symbol) => observed.symbols.push(symbol),
+                ProfileRow::Stack(stack) => observed.stacks.push(stack),
             }
         }
-        told
+        observed
     }
 
-    fn summary(&self) -> &Summary {
+    fn summary(&self) -> &ProfileSummary {
         self.summary.as_ref().unwrap()
     }
 
@@ -83,15 +84,19 @@ fn now_ns() -> u64 {
 }
 
 /// Returns the active watch, or `None` if the instrument is not available.
-fn armed(test: &str, parties: &Parties) -> Option<Box<dyn Watch>> {
-    arm(parties, &[]).map_err(|why| skipped(test, &why.to_string())).ok()
+fn arm_or_skip(test: &str, parties: &Targets) -> Option<Box<dyn Watch>> {
+    arm(parties, &[]).map_err(|why| report_skip(test, &why.to_string())).ok()
 }
 
 /// Returns the observations of `watch` for a phase that lasts as long as `play`.
-fn seen(mut watch: Box<dyn Watch>, play: impl FnOnce()) -> Vec<Observation> {
+fn observe(mut watch: Box<dyn Watch>, play: impl FnOnce()) -> Vec<Observation> {
     let began_ns = now_ns();
     play();
-    watch.told(&Played { began_ns, elapsed_ns: now_ns() - began_ns, ..Played::default() });
+    watch.set_run_result(&RunResult {
+        began_ns,
+        elapsed_ns: now_ns() - began_ns,
+        ..RunResult::default()
+    });
     watch.finish().unwrap()
 }
 
@@ -102,7 +107,7 @@ fn sees_kernel(test: &str) -> bool {
         lacking.into_iter().find(|why| why.reason.contains("the kernel does"))
     });
     let Some(why) = missing else { return true };
-    skipped(test, &why.to_string());
+    report_skip(test, &why.to_string());
     false
 }
 
@@ -111,93 +116,106 @@ fn large_blocks_are_copied_by_sender_and_receiver() {
     if !sees_kernel("large blocks") {
         return;
     }
-    let mut rehearsal = Rehearsal::of(LARGE);
-    let Some(watch) = armed("large blocks", &rehearsal.parties) else { return };
-    let seen = seen(watch, || {
-        rehearsal.play();
+    let mut rehearsal = ForkedPair::fork(LARGE);
+    let Some(watch) = arm_or_skip("large blocks", &rehearsal.targets) else { return };
+    let seen = observe(watch, || {
+        rehearsal.run();
     });
     // Older kernels copy in both directions with functions of the same name.
     for (role, other_way) in [("sender", "copy_to"), ("receiver", "copy_from")] {
-        let told = Told::of(role, &seen);
-        told.check(role);
-        let copying = told.share(Group::Copying).unwrap();
-        assert!(told.samples() > 50 && copying > 0.1, "{role}: {copying} of {}", told.samples());
-        let summary = told.summary();
-        assert!(summary.kernel_samples.unwrap() * 10 > told.samples() * 7, "{summary:?}");
+        let observed = RoleRows::from_observations(role, &seen);
+        observed.check(role);
+        let copying = observed.share(Group::Copying).unwrap();
+        assert!(
+            observed.samples() > 50 && copying > 0.1,
+            "{role}: {copying} of {}",
+            observed.samples()
+        );
+        let summary = observed.summary();
+        assert!(summary.kernel_samples.unwrap() * 10 > observed.samples() * 7, "{summary:?}");
         assert_eq!(summary.overwritten_ns, 0);
         if summary.kernel_symbols == Some(KernelSymbols::Read) {
             let copies = |symbol: &&SymbolShare| symbol.group == Group::Copying;
-            let first = told.symbols.iter().find(copies).unwrap();
+            let first = observed.symbols.iter().find(copies).unwrap();
             assert!(!first.symbol.contains(other_way), "{role}: {first:?}");
             assert!(summary.skid_share.is_some());
         }
     }
-    assert_eq!((facts::FACTS.pictures)(&seen).len(), 4);
+    assert_eq!((facts::FACTS.views)(&seen).len(), 4);
 }
 
 /// Aggregates the same samples twice: by symbol, and by inferred addresses.
-fn told_twice(script: Script) -> [Vec<Observation>; 2] {
-    let manner = Manner::of("cpu-clock", 3_989).unwrap();
-    let mut rehearsal = Rehearsal::of(script);
-    let members = rehearsal.parties.members.clone();
-    let learned = Kernel::Learned(Copies::learn());
-    let threads: Vec<_> = members.iter().flat_map(threads::of).collect();
-    let sampling = Sampling::of(&manner, &threads).unwrap();
+fn aggregate_twice(script: PairWorkload) -> [Vec<Observation>; 2] {
+    let manner = SampleConfig::new("cpu-clock", 3_989).unwrap();
+    let mut rehearsal = ForkedPair::fork(script);
+    let members = rehearsal.targets.members.clone();
+    let inferred = KernelResolver::Inferred(CopyRanges::infer());
+    let threads: Vec<_> = members.iter().flat_map(threads::list).collect();
+    let sampling = Sampling::start(&manner, &threads).unwrap();
     let began_ns = now_ns();
-    rehearsal.play();
+    rehearsal.run();
     let phase_ns = began_ns..=now_ns();
     let taken = sampling.stop().unwrap();
-    let role = |member: Member| Role { member, mappings: mappings::Mappings::default() };
-    let roles: Vec<Role> = members.into_iter().map(role).collect();
-    [Kernel::Named(Functions::read()), learned].map(|kernel| {
+    let role = |member: Member| SampledRole { member, mappings: mappings::Mappings::default() };
+    let roles: Vec<SampledRole> = members.into_iter().map(role).collect();
+    [KernelResolver::Symbols(KernelFunctions::read()), inferred].map(|kernel| {
         let phase_ns = phase_ns.clone();
         let kernel = Some(&kernel);
-        let how = Circumstances { manner: &manner, kernel, phase_ns, cpu_ns: &[] };
-        aggregate::observations(&roles, &taken, &how)
+        let phase = ProfiledPhase { config: &manner, kernel, phase_ns, cpu_ns: &[] };
+        aggregate::observations(&roles, &taken, &phase)
     })
 }
 
 #[test]
 fn what_is_learned_of_copying_is_what_names_say() {
-    let names_are_told = kallsyms::symbols() == KernelSymbols::Read;
+    let names_are_told = kallsyms::check_readable() == KernelSymbols::Read;
     if !names_are_told || !available(&[]).is_ok_and(|lacking| lacking.is_empty()) {
-        return skipped("learned copying", "the kernel's names or its samples are kept back");
+        return report_skip(
+            "inferred copying",
+            "the kernel's symbols or samples are not available to this user",
+        );
     }
     // The inference is based on samples too: it may be wrong once if other processes compete for the CPUs.
     let agree = (0..3).any(|_| {
-        let told = told_twice(LARGE);
-        ["sender", "receiver"].iter().all(|role| is_learned(role, &told))
+        let observed = aggregate_twice(LARGE);
+        ["sender", "receiver"].iter().all(|role| is_inference_close(role, &observed))
     });
-    assert!(agree, "three times what was learned was not what names say");
+    assert!(agree, "three times the inferred shares differed from those by name");
 }
 
 /// Whether the inferred share of copying is within 8 percentage points of the share by symbol.
-fn is_learned(role: &str, told: &[Vec<Observation>; 2]) -> bool {
-    let [named, learned] = told.each_ref().map(|told| Told::of(role, told));
-    assert!(learned.groups[0].learned && !named.groups[0].learned);
+fn is_inference_close(role: &str, observed: &[Vec<Observation>; 2]) -> bool {
+    let [named, learned] =
+        observed.each_ref().map(|observed| RoleRows::from_observations(role, observed));
+    assert!(learned.groups[0].inferred && !named.groups[0].inferred);
     assert_eq!(learned.share(Group::Scheduling), None);
     assert_eq!(learned.summary().skid_share, None);
-    let [by_name, by_place] = [named, learned].map(|told| told.share(Group::Copying).unwrap());
+    let [by_name, by_place] =
+        [named, learned].map(|observed| observed.share(Group::Copying).unwrap());
     (by_name - by_place).abs() < 0.08
 }
 
 #[test]
 fn what_is_sampled_outside_the_phase_is_dropped() {
-    let mut rehearsal = Rehearsal::of(LARGE);
-    let Some(mut watch) = armed("outside the phase", &rehearsal.parties) else { return };
+    let mut rehearsal = ForkedPair::fork(LARGE);
+    let Some(mut watch) = arm_or_skip("outside the phase", &rehearsal.targets) else { return };
     let began_ns = now_ns();
-    rehearsal.play();
-    watch.told(&Played { began_ns: began_ns - 1_000_000, elapsed_ns: 0, ..Played::default() });
+    rehearsal.run();
+    watch.set_run_result(&RunResult {
+        began_ns: began_ns - 1_000_000,
+        elapsed_ns: 0,
+        ..RunResult::default()
+    });
     let seen = watch.finish().unwrap();
-    let told = Told::of("sender", &seen);
-    assert_eq!((told.samples(), told.symbols.len(), seen.len()), (0, 0, 2));
+    let observed = RoleRows::from_observations("sender", &seen);
+    assert_eq!((observed.samples(), observed.symbols.len(), seen.len()), (0, 0, 2));
 }
 
 #[test]
 fn without_a_phase_nothing_is_told() {
-    let Some(watch) = armed("without a phase", &Parties::default()) else { return };
+    let Some(watch) = arm_or_skip("without a phase", &Targets::default()) else { return };
     let why = watch.finish().unwrap_err().to_string();
-    assert!(why.contains("when the phase that counts was played"), "{why}");
+    assert!(why.contains("when the measured phase ran"), "{why}");
 }
 
 #[test]
@@ -205,20 +223,20 @@ fn threads_of_one_process_are_told_apart() {
     if !sees_kernel("threads") {
         return;
     }
-    let duet = Duet::of(200_000);
-    let Some(watch) = armed("threads", &duet.parties) else { return };
-    let seen = seen(watch, || {
-        duet.play();
+    let pair = ThreadPair::new(200_000);
+    let Some(watch) = arm_or_skip("threads", &pair.targets) else { return };
+    let seen = observe(watch, || {
+        pair.run();
     });
     let [sender, receiver] = ["sender", "receiver"].map(|role| {
-        let told = Told::of(role, &seen);
-        told.check(role);
-        assert!(told.samples() > 20, "{told:?}");
-        told
+        let observed = RoleRows::from_observations(role, &seen);
+        observed.check(role);
+        assert!(observed.samples() > 20, "{observed:?}");
+        observed
     });
     if sender.summary().kernel_symbols == Some(KernelSymbols::Read) {
-        let calls = |told: &Told, word: &str| {
-            let within = told.stacks.iter().filter(|stack| stack.stack.contains(word));
+        let calls = |observed: &RoleRows, word: &str| {
+            let within = observed.stacks.iter().filter(|stack| stack.stack.contains(word));
             within.map(|stack| stack.samples).sum::<u64>()
         };
         assert!(calls(&sender, "vfs_write") > 0 && calls(&sender, "vfs_read") == 0, "{sender:?}");
@@ -248,22 +266,24 @@ impl Drop for Daemon {
 
 #[test]
 fn a_daemons_profile_is_its_own() {
-    let mut rehearsal = Rehearsal::of(LARGE);
+    let mut rehearsal = ForkedPair::fork(LARGE);
     let daemon = Daemon::start();
     let (pid, role) = (daemon.0.id(), "broker".to_owned());
-    rehearsal.parties.members.push(Member { role, pid, tid: pid, scope: Scope::Daemon });
-    let watch = armed("a daemon", &rehearsal.parties);
+    rehearsal.targets.members.push(Member { role, pid, tid: pid, scope: Scope::Daemon });
+    let watch = arm_or_skip("a daemon", &rehearsal.targets);
     let play = || {
-        rehearsal.play();
+        rehearsal.run();
         drop(daemon);
     };
     let Some(watch) = watch else { return play() };
-    let seen = seen(watch, play);
-    let [sender, broker] = ["sender", "broker"].map(|role| Told::of(role, &seen));
+    let seen = observe(watch, play);
+    let [sender, broker] =
+        ["sender", "broker"].map(|role| RoleRows::from_observations(role, &seen));
     broker.check("broker");
     let shell = fs::canonicalize("/bin/sh").unwrap();
     let shell = shell.file_name().unwrap();
-    let within = |told: &Told| told.symbols.iter().any(|symbol| *symbol.object == *shell);
+    let within =
+        |observed: &RoleRows| observed.symbols.iter().any(|symbol| *symbol.object == *shell);
     assert!(within(&broker) && !within(&sender), "{broker:?}");
 }
 
@@ -290,40 +310,40 @@ fn helps() {
 }
 
 /// Returns the rows of a thread that waits for another, which it starts after sampling has begun.
-fn with_a_helper(scope: Scope, reach: Reach) -> Option<Told> {
-    let ((gate, wait), (say, said)) = (channel::<()>(), channel());
+fn with_a_helper(scope: Scope, reach: SampledThreads) -> Option<RoleRows> {
+    let ((gate, wait), (tid_sender, said)) = (channel::<()>(), channel());
     let party = thread::spawn(move || {
-        say.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+        tid_sender.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
         if wait.recv().is_ok() {
             thread::spawn(helps).join().unwrap();
         }
     });
     let role = "both".to_owned();
     let member = Member { role, pid: std::process::id(), tid: said.recv().unwrap(), scope };
-    let manner = Manner { reach, ..Manner::of("cpu-clock", 997).unwrap() };
-    let armed = Profile::of(&Parties { members: vec![member] }, manner, KernelSymbols::Read);
-    let armed = armed.map_err(|why| skipped("a helper", &why.to_string()));
-    let seen = seen(Box::new(armed.ok()?), || {
+    let manner = SampleConfig { sampled: reach, ..SampleConfig::new("cpu-clock", 997).unwrap() };
+    let watch = ProfileWatch::new(&Targets { members: vec![member] }, manner, KernelSymbols::Read);
+    let armed = watch.map_err(|why| report_skip("a helper", &why.to_string()));
+    let seen = observe(Box::new(armed.ok()?), || {
         gate.send(()).unwrap();
         party.join().unwrap();
     });
-    Some(Told::of("both", &seen))
+    Some(RoleRows::from_observations("both", &seen))
 }
 
 #[test]
 fn a_librarys_threads_are_its_partys() {
-    for reach in [Reach::Cpus, Reach::Threads] {
-        let Some(told) = with_a_helper(Scope::Process, reach) else { return };
-        let helps = told.symbols.iter().find(|symbol| symbol.symbol.ends_with("helps"));
-        assert!(helps.is_some_and(|helps| helps.samples > 20), "{reach:?} {told:?}");
+    for reach in [SampledThreads::Cpus, SampledThreads::Threads] {
+        let Some(observed) = with_a_helper(Scope::Process, reach) else { return };
+        let helps = observed.symbols.iter().find(|symbol| symbol.symbol.ends_with("helps"));
+        assert!(helps.is_some_and(|helps| helps.samples > 20), "{reach:?} {observed:?}");
     }
 }
 
 #[test]
 fn a_thread_is_watched_alone() {
-    for reach in [Reach::Cpus, Reach::Threads] {
-        let Some(told) = with_a_helper(Scope::Thread, reach) else { return };
-        assert!(told.samples() < 10, "{reach:?} {told:?}");
+    for reach in [SampledThreads::Cpus, SampledThreads::Threads] {
+        let Some(observed) = with_a_helper(Scope::Thread, reach) else { return };
+        assert!(observed.samples() < 10, "{reach:?} {observed:?}");
     }
 }
 
@@ -343,11 +363,14 @@ fn events_are_parts_of_their_own_and_words_are_none() {
 #[test]
 fn an_event_that_nothing_provides_is_told_in_a_line() {
     // No processor has an event with this number.
-    let told = available(&["rffffffffffff".to_owned()]);
-    let Err(why) = told else {
-        return skipped("an event that nothing provides", "this machine takes any number");
+    let observed = available(&["rffffffffffff".to_owned()]);
+    let Err(why) = observed else {
+        return report_skip("an event that nothing provides", "this machine takes any number");
     };
-    assert!(why.remedy.contains("--event cpu-clock") || why.reason.contains("refused"), "{why}");
+    assert!(
+        why.remedy.contains("--profile-event cpu-clock") || why.reason.contains("refused"),
+        "{why}"
+    );
     assert_eq!(why.to_string().lines().count(), 1);
 }
 
@@ -367,12 +390,12 @@ fn nothing_is_left_open() {
         (fs::read_dir("/proc/self/fd").unwrap().count(), maps.matches("[perf_event]").count())
     };
     let before = held();
-    let mut rehearsal = Rehearsal::of(Script { messages: 8, ..LARGE });
+    let mut rehearsal = ForkedPair::fork(PairWorkload { messages: 8, ..LARGE });
     let waiting = held();
-    let Some(watch) = armed("nothing is left open", &rehearsal.parties) else { return };
+    let Some(watch) = arm_or_skip("nothing is left open", &rehearsal.targets) else { return };
     assert_ne!(held(), waiting);
-    drop(seen(watch, || {
-        rehearsal.play();
+    drop(observe(watch, || {
+        rehearsal.run();
     }));
     drop(rehearsal);
     assert_eq!(held(), before);
@@ -393,24 +416,24 @@ fn whether_it_is_available_is_said_in_a_line() {
 #[test]
 fn without_privilege_the_kernels_side_is_missing_in_a_line() {
     let test = "profile::tests::whether_it_is_available_is_said_in_a_line";
-    let Some(output) = with_capabilities(&[], test) else {
-        return skipped("without privilege", "it takes root to give privileges away");
+    let Some(output) = run_with_capabilities(&[], test) else {
+        return report_skip("without privilege", "it takes root to give privileges away");
     };
     let said = String::from_utf8(output.stdout).unwrap();
     let line = said.lines().find(|line| line.contains("available")).unwrap_or_default();
     assert!(output.status.success(), "{said}");
     let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     if level.trim() == "2" {
-        assert!(line.contains("without: what the kernel does is not sampled"), "{said}");
+        assert!(line.contains("without: functions in the kernel are not sampled"), "{said}");
         assert!(line.contains("sysctl kernel.perf_event_paranoid=1"), "{said}");
     }
 }
 
 #[test]
 fn outside_the_kernel_anyone_is_sampled() {
-    let test = "profile::tests::a_party_that_computes_is_sampled_outside_the_kernel";
-    let Some(output) = with_capabilities(&[], test) else {
-        return skipped("anyone is sampled", "it takes root to give privileges away");
+    let test = "profile::tests::a_peer_that_computes_is_sampled_outside_the_kernel";
+    let Some(output) = run_with_capabilities(&[], test) else {
+        return report_skip("anyone is sampled", "it takes root to give privileges away");
     };
     let said = String::from_utf8_lossy(&output.stdout);
     let refused = String::from_utf8_lossy(&output.stderr).contains("perf events are refused");
@@ -418,7 +441,7 @@ fn outside_the_kernel_anyone_is_sampled() {
 }
 
 /// Returns the rows of a thread that only runs `act`, for 50 ms of CPU time.
-fn told_of(test: &str, act: impl Fn() + Send + 'static) -> Option<Told> {
+fn profile_thread(test: &str, act: impl Fn() + Send + 'static) -> Option<RoleRows> {
     let ((say, said), (gate, wait)) = (channel(), channel::<()>());
     let party = thread::spawn(move || {
         say.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
@@ -429,25 +452,28 @@ fn told_of(test: &str, act: impl Fn() + Send + 'static) -> Option<Told> {
     });
     let (pid, tid) = (std::process::id(), said.recv().unwrap());
     let member = Member { role: "both".to_owned(), pid, tid, scope: Scope::Thread };
-    let watch = armed(test, &Parties { members: vec![member] })?;
-    let seen = seen(watch, || {
+    let watch = arm_or_skip(test, &Targets { members: vec![member] })?;
+    let seen = observe(watch, || {
         gate.send(()).unwrap();
         party.join().unwrap();
     });
-    let told = Told::of("both", &seen);
-    told.check("both");
-    Some(told)
+    let observed = RoleRows::from_observations("both", &seen);
+    observed.check("both");
+    Some(observed)
 }
 
 #[test]
-fn a_party_that_computes_is_sampled_outside_the_kernel() {
+fn a_peer_that_computes_is_sampled_outside_the_kernel() {
     let spin = || burn(Duration::from_millis(1));
-    let Some(told) = told_of("outside the kernel", spin) else { return };
-    let outside = told.symbols.iter().filter(|symbol| symbol.space == Space::User);
-    assert!(outside.map(|symbol| symbol.samples).sum::<u64>() > 20, "{told:?}");
-    let kernel = told.symbols.iter().any(|symbol| symbol.space == Space::Kernel);
-    assert_eq!(told.summary().kernel_samples.is_none(), told.summary().kernel_symbols.is_none());
-    assert!(!kernel || told.summary().kernel_samples.is_some(), "{told:?}");
+    let Some(observed) = profile_thread("outside the kernel", spin) else { return };
+    let outside = observed.symbols.iter().filter(|symbol| symbol.space == Space::User);
+    assert!(outside.map(|symbol| symbol.samples).sum::<u64>() > 20, "{observed:?}");
+    let kernel = observed.symbols.iter().any(|symbol| symbol.space == Space::Kernel);
+    assert_eq!(
+        observed.summary().kernel_samples.is_none(),
+        observed.summary().kernel_symbols.is_none()
+    );
+    assert!(!kernel || observed.summary().kernel_samples.is_some(), "{observed:?}");
 }
 
 #[test]
@@ -457,16 +483,19 @@ fn what_a_library_copies_is_copying() {
         let (from, to) = &mut *blocks.lock().unwrap();
         std::hint::black_box(to).copy_from_slice(std::hint::black_box(from));
     };
-    let Some(told) = told_of("what a library copies", copy) else { return };
-    assert!(told.samples() > 20 && told.share(Group::Copying).unwrap() > 0.5, "{told:?}");
-    assert!(told.symbols[0].symbol.contains("mem"), "{told:?}");
+    let Some(observed) = profile_thread("what a library copies", copy) else { return };
+    assert!(
+        observed.samples() > 20 && observed.share(Group::Copying).unwrap() > 0.5,
+        "{observed:?}"
+    );
+    assert!(observed.symbols[0].symbol.contains("mem"), "{observed:?}");
 }
 
 #[test]
 fn copying_is_told_to_those_who_may_not_know_names() {
     let test = "profile::tests::large_blocks_are_copied_by_sender_and_receiver";
-    let Some(output) = with_capabilities(&[CAP_PERFMON], test) else {
-        return skipped("without names", "it takes root to give privileges away");
+    let Some(output) = run_with_capabilities(&[CAP_PERFMON], test) else {
+        return report_skip("without names", "it takes root to give privileges away");
     };
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{output:?}");

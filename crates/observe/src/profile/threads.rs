@@ -9,7 +9,7 @@ use crate::{Member, Scope};
 
 /// A thread to be sampled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Thread {
+pub(super) struct SampledThread {
     /// Thread ID; 0 for the calling thread.
     pub(super) tid: i32,
     /// CPUs that it may use. The peers have been placed before they wait at the gate.
@@ -29,10 +29,11 @@ pub(super) enum Started {
 }
 
 /// All threads of a CPU.
-pub(super) const EVERYONE: Thread = Thread { tid: -1, cpus: Vec::new(), started: Started::LeftOut };
+pub(super) const ALL_THREADS: SampledThread =
+    SampledThread { tid: -1, cpus: Vec::new(), started: Started::LeftOut };
 
 /// Returns the threads of `member`.
-pub(super) fn of(member: &Member) -> Vec<Thread> {
+pub(super) fn list(member: &Member) -> Vec<SampledThread> {
     if member.scope == Scope::Thread {
         return thread(member.tid, Started::LeftOut).into_iter().collect();
     }
@@ -44,19 +45,19 @@ pub(super) fn of(member: &Member) -> Vec<Thread> {
 }
 
 /// Returns the calling thread.
-pub(super) fn calling() -> Thread {
-    Thread { tid: 0, cpus: cpus(None), started: Started::LeftOut }
+pub(super) fn current() -> SampledThread {
+    SampledThread { tid: 0, cpus: allowed_cpus(None), started: Started::LeftOut }
 }
 
 /// Describes a thread; `None` if it has exited.
-fn thread(tid: u32, started: Started) -> Option<Thread> {
+fn thread(tid: u32, started: Started) -> Option<SampledThread> {
     let tid = i32::try_from(tid).ok()?;
-    let cpus = cpus(Some(Pid::from_raw(tid)?));
-    (!cpus.is_empty()).then_some(Thread { tid, cpus, started })
+    let cpus = allowed_cpus(Some(Pid::from_raw(tid)?));
+    (!cpus.is_empty()).then_some(SampledThread { tid, cpus, started })
 }
 
 /// Returns the online CPUs on which the thread may run.
-fn cpus(thread: Option<Pid>) -> Vec<i32> {
+fn allowed_cpus(thread: Option<Pid>) -> Vec<i32> {
     let Ok(set) = sched_getaffinity(thread) else { return Vec::new() };
     let may = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));
     may.filter_map(|cpu| i32::try_from(cpu).ok()).collect()
@@ -74,9 +75,9 @@ mod tests {
             tid: rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs(),
             scope,
         };
-        assert!(of(&member(Scope::Process)).len() >= 2);
-        let [alone] = &of(&member(Scope::Thread))[..] else { panic!("one thread") };
-        assert_eq!(alone.cpus, calling().cpus);
+        assert!(list(&member(Scope::Process)).len() >= 2);
+        let [alone] = &list(&member(Scope::Thread))[..] else { panic!("one thread") };
+        assert_eq!(alone.cpus, current().cpus);
         assert!(alone.started == Started::LeftOut && !alone.cpus.is_empty());
     }
 
@@ -84,7 +85,7 @@ mod tests {
     fn those_who_are_gone_have_none() {
         let member =
             Member { role: "both".to_owned(), pid: u32::MAX, tid: u32::MAX, scope: Scope::Thread };
-        assert_eq!(of(&member), []);
-        assert_eq!(of(&Member { scope: Scope::Daemon, ..member }), []);
+        assert_eq!(list(&member), []);
+        assert_eq!(list(&Member { scope: Scope::Daemon, ..member }), []);
     }
 }

@@ -1,22 +1,22 @@
 //! Samples every thread of every role, and aggregates the samples of the measured phase.
 
 use ipcperf_model::Unavailable;
-use ipcperf_model::instrument::profile::{KernelSymbols, Reach};
+use ipcperf_model::instrument::profile::{KernelSymbols, SampledThreads};
 use ipcperf_model::observation::Observation;
 use rustix::io::Errno;
 
-use super::aggregate::{self, Circumstances, Role};
-use super::copy_detection::Copies;
-use super::event::{DEFAULT, resolve};
-use super::kallsyms::{self, Functions};
+use super::aggregate::{self, ProfiledPhase, SampledRole};
+use super::copy_detection::CopyRanges;
+use super::event::{DEFAULT_EVENT, resolve};
+use super::kallsyms::{self, KernelFunctions};
 use super::mappings::Mappings;
-use super::perf_event::{Manner, Side, try_out};
+use super::perf_event::{SampleConfig, SampledSpaces, try_open};
 use super::refusal;
 use super::sampling::Sampling;
-use super::symbolize::Kernel;
-use super::threads::{self, Thread};
-use crate::counters::Failed;
-use crate::{Member, Parties, Played, Watch};
+use super::symbolize::KernelResolver;
+use super::threads::{self, SampledThread};
+use crate::counters::EventError;
+use crate::{Member, RunResult, Targets, Watch};
 
 /// Sampling frequency. Not higher, because in a virtual machine each timer interrupt can cost tens of us; and not a
 /// multiple of the kernel's tick rate, because samples in step with the tick would always hit the same code.
@@ -24,118 +24,124 @@ const FREQUENCY_HZ: u64 = 1_999;
 
 /// Checks each requested event without sampling any peer.
 pub(super) fn available(events: &[String]) -> Result<Vec<Unavailable>, Unavailable> {
-    let tried = chosen(events).into_iter().map(|event| manner(&event));
-    let (had, not_had): (Vec<_>, Vec<_>) = tried.partition(Result::is_ok);
-    let mut lacking: Vec<_> = not_had.into_iter().filter_map(Result::err).collect();
-    if had.is_empty() {
-        return Err(lacking.swap_remove(0));
+    let tried = requested_or_default(events).into_iter().map(|event| best_config(&event));
+    let (usable, unusable): (Vec<_>, Vec<_>) = tried.partition(Result::is_ok);
+    let mut unavailable: Vec<_> = unusable.into_iter().filter_map(Result::err).collect();
+    if usable.is_empty() {
+        return Err(unavailable.swap_remove(0));
     }
     // The restrictions of one event apply to all.
-    lacking.extend(had.first().and_then(|manner| lacked(manner.as_ref().ok()?)));
-    Ok(lacking)
+    unavailable.extend(usable.first().and_then(|manner| limitation(manner.as_ref().ok()?)));
+    Ok(unavailable)
 }
 
 /// Returns what `manner` cannot sample, if anything.
-fn lacked(manner: &Manner) -> Option<Unavailable> {
-    match (manner.side, manner.reach) {
-        (Side::UserAlone, _) => Some(refusal::kernel_side()),
-        (Side::Both, Reach::Threads) => Some(refusal::cpus()),
-        (Side::Both, Reach::Cpus) => None,
+fn limitation(config: &SampleConfig) -> Option<Unavailable> {
+    match (config.spaces, config.sampled) {
+        (SampledSpaces::UserOnly, _) => Some(refusal::no_kernel_samples()),
+        (SampledSpaces::Both, SampledThreads::Threads) => Some(refusal::no_cpu_wide_sampling()),
+        (SampledSpaces::Both, SampledThreads::Cpus) => None,
     }
 }
 
 /// Returns one group for each available event.
 pub(super) fn divide(events: &[String]) -> Result<Vec<Vec<String>>, Unavailable> {
     let mut parts = Vec::new();
-    for event in chosen(events) {
-        if let Err(Failed::NoEvent(why)) = resolve(&event) {
+    for event in requested_or_default(events) {
+        if let Err(EventError::UnknownEvent(why)) = resolve(&event) {
             return Err(why);
         }
-        if manner(&event).is_ok() {
+        if best_config(&event).is_ok() {
             parts.push(vec![event]);
         }
     }
     Ok(parts)
 }
 
-/// Starts sampling `parties` by the one event of a group.
-pub(super) fn arm(parties: &Parties, events: &[String]) -> Result<Box<dyn Watch>, Unavailable> {
-    let event = chosen(events).swap_remove(0);
-    Ok(Box::new(Profile::of(parties, manner(&event)?, kallsyms::symbols())?))
+/// Starts sampling `targets` by the one event of a group.
+pub(super) fn arm(targets: &Targets, events: &[String]) -> Result<Box<dyn Watch>, Unavailable> {
+    let event = requested_or_default(events).swap_remove(0);
+    Ok(Box::new(ProfileWatch::new(targets, best_config(&event)?, kallsyms::check_readable())?))
 }
 
-fn chosen(events: &[String]) -> Vec<String> {
-    if events.is_empty() { vec![DEFAULT.to_owned()] } else { events.to_vec() }
+fn requested_or_default(events: &[String]) -> Vec<String> {
+    if events.is_empty() { vec![DEFAULT_EVENT.to_owned()] } else { events.to_vec() }
 }
 
 /// Finds the most complete way in which `event` may be sampled here.
-fn manner(event: &str) -> Result<Manner, Unavailable> {
-    let most = Manner::of(event, FREQUENCY_HZ)?;
-    let of_threads = Manner { reach: Reach::Threads, ..most.clone() };
-    let least = Manner { side: Side::UserAlone, ..of_threads.clone() };
+fn best_config(event: &str) -> Result<SampleConfig, Unavailable> {
+    let full = SampleConfig::new(event, FREQUENCY_HZ)?;
+    let per_thread = SampleConfig { sampled: SampledThreads::Threads, ..full.clone() };
+    let user_only = SampleConfig { spaces: SampledSpaces::UserOnly, ..per_thread.clone() };
     let mut refused = Errno::ACCESS;
-    for manner in [most, of_threads, least] {
-        match try_out(&manner) {
-            Ok(()) => return Ok(manner),
+    for config in [full, per_thread, user_only] {
+        match try_open(&config) {
+            Ok(()) => return Ok(config),
             Err(errno) => refused = errno,
         }
         if !matches!(refused, Errno::ACCESS | Errno::PERM) {
             break;
         }
     }
-    Err(refusal::of(event, refused))
+    Err(refusal::from_errno(event, refused))
 }
 
 #[derive(Debug)]
-pub(super) struct Profile {
-    manner: Manner,
-    roles: Vec<Role>,
+pub(super) struct ProfileWatch {
+    manner: SampleConfig,
+    roles: Vec<SampledRole>,
     /// Addresses at which the kernel copies, if its symbols are hidden.
-    copies: Option<Copies>,
+    copies: Option<CopyRanges>,
     sampling: Sampling,
-    played: Option<Played>,
+    run_result: Option<RunResult>,
 }
 
-impl Profile {
-    pub(super) fn of(
-        parties: &Parties,
-        manner: Manner,
+impl ProfileWatch {
+    pub(super) fn new(
+        targets: &Targets,
+        config: SampleConfig,
         symbols: KernelSymbols,
     ) -> Result<Self, Unavailable> {
-        let must_learn = symbols == KernelSymbols::Hidden && manner.side == Side::Both;
-        let copies = must_learn.then(Copies::learn);
-        let members = parties.members.iter();
-        let role =
-            |member: &Member| Role { member: member.clone(), mappings: Mappings::of(member.pid) };
+        let must_infer = symbols == KernelSymbols::Hidden && config.spaces == SampledSpaces::Both;
+        let copies = must_infer.then(CopyRanges::infer);
+        let members = targets.members.iter();
+        let role = |member: &Member| SampledRole {
+            member: member.clone(),
+            mappings: Mappings::from_pid(member.pid),
+        };
         let roles = members.clone().map(role).collect();
-        let threads: Vec<Thread> = members.flat_map(threads::of).collect();
-        let sampling = Sampling::of(&manner, &threads)?;
-        Ok(Self { manner, roles, copies, sampling, played: None })
+        let threads: Vec<SampledThread> = members.flat_map(threads::list).collect();
+        let sampling = Sampling::start(&config, &threads)?;
+        Ok(Self { manner: config, roles, copies, sampling, run_result: None })
     }
 }
 
-impl Watch for Profile {
-    fn told(&mut self, played: &Played) {
-        self.played = Some(played.clone());
+impl Watch for ProfileWatch {
+    fn set_run_result(&mut self, result: &RunResult) {
+        self.run_result = Some(result.clone());
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<Observation>, Unavailable> {
-        let Self { manner, roles, copies, sampling, played } = *self;
-        let taken = sampling.stop().map_err(|errno| refusal::of(&manner.event, errno))?;
-        let played = played.ok_or_else(untold)?;
-        let kernel = (manner.side == Side::Both)
-            .then(|| copies.map_or_else(|| Kernel::Named(Functions::read()), Kernel::Learned));
-        let end_ns = played.began_ns.saturating_add(played.elapsed_ns);
-        let phase_ns = played.began_ns..=end_ns;
-        let cpu_ns = &played.cpu_ns;
-        let how = Circumstances { manner: &manner, kernel: kernel.as_ref(), phase_ns, cpu_ns };
-        Ok(aggregate::observations(&roles, &taken, &how))
+        let Self { manner, roles, copies, sampling, run_result } = *self;
+        let taken = sampling.stop().map_err(|errno| refusal::from_errno(&manner.event, errno))?;
+        let result = run_result.ok_or_else(missing_run_result)?;
+        let kernel = (manner.spaces == SampledSpaces::Both).then(|| {
+            copies.map_or_else(
+                || KernelResolver::Symbols(KernelFunctions::read()),
+                KernelResolver::Inferred,
+            )
+        });
+        let end_ns = result.began_ns.saturating_add(result.elapsed_ns);
+        let phase_ns = result.began_ns..=end_ns;
+        let cpu_ns = &result.cpu_ns;
+        let phase = ProfiledPhase { config: &manner, kernel: kernel.as_ref(), phase_ns, cpu_ns };
+        Ok(aggregate::observations(&roles, &taken, &phase))
     }
 }
 
-fn untold() -> Unavailable {
+fn missing_run_result() -> Unavailable {
     Unavailable {
-        reason: "it is not known when the phase that counts was played".to_owned(),
-        remedy: "look for the failure of the run".to_owned(),
+        reason: "it is not known when the measured phase ran".to_owned(),
+        remedy: "see why the run failed".to_owned(),
     }
 }

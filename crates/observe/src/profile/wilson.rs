@@ -13,10 +13,10 @@ pub(super) fn wilson(share: f64, samples: u64) -> (f64, f64) {
     }
     let n = samples as f64;
     let scale = 1.0 + Z * Z / n;
-    let centre = (share + Z * Z / (2.0 * n)) / scale;
+    let center = (share + Z * Z / (2.0 * n)) / scale;
     let half = Z / scale * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
     // Rounding can move an end past the share by one unit in the last place.
-    ((centre - half).clamp(0.0, share), (centre + half).clamp(share, 1.0))
+    ((center - half).clamp(0.0, share), (center + half).clamp(share, 1.0))
 }
 
 #[cfg(test)]

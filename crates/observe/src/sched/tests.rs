@@ -3,20 +3,20 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use ipcperf_model::instrument::sched::Row;
+use ipcperf_model::instrument::sched::SchedRow;
 use ipcperf_model::instrument_view::State;
 
 use super::watch::arm;
-use crate::testing::forked_pair::{Rehearsal, Script, Switches, mark, skipped};
-use crate::{Member, Parties, Scope, Watch};
+use crate::testing::forked_pair::{ForkedPair, PairWorkload, Switches, mark, report_skip};
+use crate::{Member, Scope, Targets, Watch};
 
 /// Returns the active watch, or `None` if the instrument is not available.
-fn armed(test: &str, parties: &Parties) -> Option<Box<dyn Watch>> {
-    arm(parties).map_err(|why| skipped(test, &why.to_string())).ok()
+fn arm_or_skip(test: &str, parties: &Targets) -> Option<Box<dyn Watch>> {
+    arm(parties).map_err(|why| report_skip(test, &why.to_string())).ok()
 }
 
-fn rows(watch: Box<dyn Watch>) -> Vec<Row> {
-    watch.finish().unwrap().iter().map(|told| told.row().unwrap()).collect()
+fn rows(watch: Box<dyn Watch>) -> Vec<SchedRow> {
+    watch.finish().unwrap().iter().map(|recorded| recorded.row().unwrap()).collect()
 }
 
 /// Returns the CPUs that this process may use.
@@ -32,10 +32,13 @@ fn cpus() -> Vec<usize> {
 }
 
 /// Repeats `attempt` until no events were lost; `None` if the instrument is not available.
-fn unbroken<T>(attempt: impl Fn() -> Option<T>, rows: impl Fn(&T) -> Vec<&Row>) -> Option<T> {
+fn retry_until_complete<T>(
+    attempt: impl Fn() -> Option<T>,
+    rows: impl Fn(&T) -> Vec<&SchedRow>,
+) -> Option<T> {
     let mut seen = attempt()?;
     for _ in 0..10 {
-        if rows(&seen).iter().all(|row| row.missed_events == 0) {
+        if rows(&seen).iter().all(|row| row.lost_events == 0) {
             return Some(seen);
         }
         seen = attempt()?;
@@ -44,26 +47,29 @@ fn unbroken<T>(attempt: impl Fn() -> Option<T>, rows: impl Fn(&T) -> Vec<&Row>) 
 }
 
 /// Returns the rows of sender and receiver, with the switches that they counted themselves.
-fn rehearsed(test: &str, cpus: [usize; 2]) -> Option<[(Row, Switches); 2]> {
-    unbroken(|| once_rehearsed(test, cpus), |seen| seen.iter().map(|role| &role.0).collect())
+fn run_pair(test: &str, cpus: [usize; 2]) -> Option<[(SchedRow, Switches); 2]> {
+    retry_until_complete(
+        || run_pair_once(test, cpus),
+        |seen| seen.iter().map(|role| &role.0).collect(),
+    )
 }
 
-fn once_rehearsed(test: &str, cpus: [usize; 2]) -> Option<[(Row, Switches); 2]> {
-    let script = Script { bytes: 4096, messages: 3_000, phases: 3, cpus: Some(cpus) };
-    let mut rehearsal = Rehearsal::of(script);
-    let watch = armed(test, &rehearsal.parties)?;
-    rehearsal.play();
-    let [sender, receiver]: [Row; 2] = rows(watch).try_into().unwrap();
+fn run_pair_once(test: &str, cpus: [usize; 2]) -> Option<[(SchedRow, Switches); 2]> {
+    let script = PairWorkload { bytes: 4096, messages: 3_000, phases: 3, cpus: Some(cpus) };
+    let mut rehearsal = ForkedPair::fork(script);
+    let watch = arm_or_skip(test, &rehearsal.targets)?;
+    rehearsal.run();
+    let [sender, receiver]: [SchedRow; 2] = rows(watch).try_into().unwrap();
     let [sends, receives] = rehearsal.switches();
     Some([(sender, sends), (receiver, receives)])
 }
 
-fn latencies(row: &Row) -> u64 {
-    row.wakeup_latency_quantised_ns.iter().map(|pair| pair.1).sum()
+fn latencies(row: &SchedRow) -> u64 {
+    row.wakeup_latency_log2_histogram_ns.iter().map(|pair| pair.1).sum()
 }
 
 /// Checks what holds for a role of one thread on any CPU.
-fn check(row: &Row, own: Switches, cpu: usize, other: &str) {
+fn check(row: &SchedRow, own: Switches, cpu: usize, other: &str) {
     assert_eq!(row.on_cpu_ns + row.runnable_ns + row.asleep_ns, row.interval_ns);
     // A mark is seen on entry into the call, which reads the counts a moment later.
     assert!(row.voluntary_switches.abs_diff(own.voluntary) <= 1, "{row:?} {own:?}");
@@ -73,17 +79,18 @@ fn check(row: &Row, own: Switches, cpu: usize, other: &str) {
         .iter()
         .fold([0, 0], |sums, sleep| [sums[0] + sleep.count, sums[1] + sleep.asleep_ns]);
     assert_eq!([count, asleep_ns], [row.voluntary_switches, row.asleep_ns]);
-    assert_eq!((row.threads, row.untold_events, row.migrations), (1, 0, 0));
+    assert_eq!((row.threads, row.untracked_thread_events, row.migrations), (1, 0, 0));
     assert!(row.cpus.iter().all(|&ran| ran as usize == cpu), "{:?}", row.cpus);
     assert!(row.woken_by.keys().all(|by| by == other), "{:?}", row.woken_by);
     assert_eq!(row.woken_by.values().sum::<u64>(), latencies(row));
     // The total wait for a CPU is at least the sum of the lower bounds of the wakeup latencies.
-    let waited_ns: u64 = row.wakeup_latency_quantised_ns.iter().map(|pair| pair.0 * pair.1).sum();
+    let waited_ns: u64 =
+        row.wakeup_latency_log2_histogram_ns.iter().map(|pair| pair.0 * pair.1).sum();
     assert!(row.runnable_ns >= waited_ns, "{row:?}");
     assert!(row.timeline.windows(2).all(|pair| pair[0].1 == pair[1].0), "{:?}", row.timeline);
 }
 
-fn running(row: &Row) -> impl Iterator<Item = (u64, u64)> + Clone {
+fn running(row: &SchedRow) -> impl Iterator<Item = (u64, u64)> + Clone {
     let spans = row.timeline.iter().filter(|span| span.2 == State::Running);
     spans.map(|&(from_ns, to_ns, _)| (from_ns, to_ns))
 }
@@ -91,7 +98,7 @@ fn running(row: &Row) -> impl Iterator<Item = (u64, u64)> + Clone {
 #[test]
 fn on_one_cpu_they_take_turns_and_wake_each_other() {
     let cpu = cpus()[0];
-    let Some([(sender, sends), (receiver, receives)]) = rehearsed("sched on one CPU", [cpu; 2])
+    let Some([(sender, sends), (receiver, receives)]) = run_pair("sched on one CPU", [cpu; 2])
     else {
         return;
     };
@@ -109,10 +116,9 @@ fn on_one_cpu_they_take_turns_and_wake_each_other() {
 fn on_two_cpus_it_is_known_who_woke_whom() {
     let cpus = cpus();
     let [one, other, ..] = cpus[..] else {
-        return skipped("sched on two CPUs", "this process may use but one");
+        return report_skip("sched on two CPUs", "this process may use but one");
     };
-    let Some([(sender, sends), (receiver, receives)]) =
-        rehearsed("sched on two CPUs", [one, other])
+    let Some([(sender, sends), (receiver, receives)]) = run_pair("sched on two CPUs", [one, other])
     else {
         return;
     };
@@ -122,17 +128,17 @@ fn on_two_cpus_it_is_known_who_woke_whom() {
 }
 
 /// Returns the row of a thread of this process that makes its marks around the life of another.
-fn with_a_helper(scope: Scope) -> Option<Row> {
-    unbroken(|| once_with_a_helper(scope), |row| vec![row])
+fn with_a_helper(scope: Scope) -> Option<SchedRow> {
+    retry_until_complete(|| once_with_a_helper(scope), |row| vec![row])
 }
 
-fn once_with_a_helper(scope: Scope) -> Option<Row> {
+fn once_with_a_helper(scope: Scope) -> Option<SchedRow> {
     std::thread::spawn(move || {
         // SAFETY: the call takes no arguments and cannot fail.
         let tid = unsafe { libc::gettid() }.unsigned_abs();
         let role = "both".to_owned();
         let member = Member { role, pid: std::process::id(), tid, scope };
-        let watch = armed("sched of threads", &Parties { members: vec![member] })?;
+        let watch = arm_or_skip("sched of threads", &Targets { members: vec![member] })?;
         mark();
         let helper = || (0..3).for_each(|_| std::thread::sleep(Duration::from_millis(2)));
         std::thread::spawn(helper).join().unwrap();
@@ -170,14 +176,14 @@ impl Drop for Daemon {
 }
 
 /// Returns the rows of sender and receiver of `script`, and of a daemon that never sleeps.
-fn with_a_daemon(script: Script) -> Option<[Row; 3]> {
-    let mut rehearsal = Rehearsal::of(script);
+fn with_a_daemon(script: PairWorkload) -> Option<[SchedRow; 3]> {
+    let mut rehearsal = ForkedPair::fork(script);
     let daemon = Daemon(Command::new("yes").stdout(Stdio::null()).spawn().unwrap());
     let (pid, role) = (daemon.0.id(), "broker".to_owned());
     let member = Member { role, pid, tid: 0, scope: Scope::Daemon };
-    rehearsal.parties.members.push(member);
-    let watch = armed("sched of a daemon", &rehearsal.parties);
-    rehearsal.play();
+    rehearsal.targets.members.push(member);
+    let watch = arm_or_skip("sched of a daemon", &rehearsal.targets);
+    rehearsal.run();
     let watch = watch?;
     drop(daemon);
     Some(rows(watch).try_into().unwrap())
@@ -185,7 +191,7 @@ fn with_a_daemon(script: Script) -> Option<[Row; 3]> {
 
 #[test]
 fn a_daemon_is_watched_while_the_parties_play() {
-    let script = Script { bytes: 4096, messages: 20_000, phases: 2, cpus: None };
+    let script = PairWorkload { bytes: 4096, messages: 20_000, phases: 2, cpus: None };
     let Some([sender, receiver, busy]) = with_a_daemon(script) else { return };
     assert!(busy.interval_ns >= sender.interval_ns.max(receiver.interval_ns));
     // The daemon never sleeps. Its state before its first switch is unknown.
@@ -197,7 +203,7 @@ fn a_daemon_is_watched_while_the_parties_play() {
 /// The sender can complete all phases before the receiver has begun: nothing synchronizes them.
 #[test]
 fn a_daemon_is_watched_until_the_last_party_is_through() {
-    let script = Script { bytes: 1, messages: 1, phases: 100, cpus: None };
+    let script = PairWorkload { bytes: 1, messages: 1, phases: 100, cpus: None };
     let Some([_, _, busy]) = with_a_daemon(script) else { return };
     assert!(busy.interval_ns > 0, "{busy:?}");
 }

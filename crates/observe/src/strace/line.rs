@@ -2,22 +2,22 @@
 
 /// A parsed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(super) struct TraceLine<'a> {
     /// Thread ID; `None` if strace omits it, which it does when it traces only one thread.
     pub(super) tid: Option<u32>,
-    pub(super) event: Event<'a>,
+    pub(super) event: TraceEvent<'a>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event<'a> {
+pub(super) enum TraceEvent<'a> {
     /// A complete call.
-    Whole { call: &'a str, starts_thread: bool, outcome: Outcome },
+    Complete { call: &'a str, starts_thread: bool, outcome: Outcome },
     /// Start of a call that was interrupted by other output.
-    Begun { call: &'a str, starts_thread: bool },
+    Unfinished { call: &'a str, starts_thread: bool },
     /// End of such a call.
-    Ended { call: &'a str, outcome: Outcome },
+    Resumed { call: &'a str, outcome: Outcome },
     /// A signal or an exit, not a call.
-    Aside,
+    SignalOrExit,
 }
 
 /// Result of a call.
@@ -30,12 +30,12 @@ pub(super) struct Outcome {
 }
 
 /// Parses `line`; `None` if it has no known form.
-pub(super) fn read(line: &str) -> Option<Line<'_>> {
-    let (tid, rest) = thread(line.trim_end());
-    Some(Line { tid, event: event(rest)? })
+pub(super) fn parse(line: &str) -> Option<TraceLine<'_>> {
+    let (tid, rest) = split_tid(line.trim_end());
+    Some(TraceLine { tid, event: parse_event(rest)? })
 }
 
-fn thread(line: &str) -> (Option<u32>, &str) {
+fn split_tid(line: &str) -> (Option<u32>, &str) {
     let digits = line.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(line.len());
     match line[..digits].parse() {
         Ok(tid) if line[digits..].starts_with(' ') => (Some(tid), line[digits..].trim_start()),
@@ -43,35 +43,35 @@ fn thread(line: &str) -> (Option<u32>, &str) {
     }
 }
 
-fn event(rest: &str) -> Option<Event<'_>> {
+fn parse_event(rest: &str) -> Option<TraceEvent<'_>> {
     if rest.starts_with("+++ ") || rest.starts_with("--- ") {
-        return Some(Event::Aside);
+        return Some(TraceEvent::SignalOrExit);
     }
     if let Some(resumed) = rest.strip_prefix("<... ") {
         let (call, rest) = resumed.split_once(" resumed>")?;
-        return Some(Event::Ended {
-            call: name(call)?,
-            outcome: outcome(rest).unwrap_or_default(),
+        return Some(TraceEvent::Resumed {
+            call: parse_name(call)?,
+            outcome: parse_outcome(rest).unwrap_or_default(),
         });
     }
     let (call, arguments) = rest.split_once('(')?;
-    let call = name(call)?;
+    let call = parse_name(call)?;
     let starts_thread = arguments.contains("CLONE_THREAD");
     if arguments.ends_with(" ...>") {
-        return Some(Event::Begun { call, starts_thread });
+        return Some(TraceEvent::Unfinished { call, starts_thread });
     }
-    Some(Event::Whole { call, starts_thread, outcome: outcome(arguments)? })
+    Some(TraceEvent::Complete { call, starts_thread, outcome: parse_outcome(arguments)? })
 }
 
-fn name(call: &str) -> Option<&str> {
+fn parse_name(call: &str) -> Option<&str> {
     let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     (!call.is_empty() && call.bytes().all(is_letter)).then_some(call)
 }
 
 /// Parses the end of a line: `) = 0x64 <0.000006294>`.
-fn outcome(rest: &str) -> Option<Outcome> {
+fn parse_outcome(rest: &str) -> Option<Outcome> {
     let (rest, ns) = match rest.strip_suffix('>').and_then(|rest| rest.rsplit_once(" <")) {
-        Some((rest, seconds)) => (rest, Some(nanoseconds(seconds)?)),
+        Some((rest, seconds)) => (rest, Some(parse_seconds(seconds)?)),
         None => (rest, None),
     };
     let (_, value) = rest.rsplit_once(" = ")?;
@@ -85,7 +85,7 @@ fn outcome(rest: &str) -> Option<Outcome> {
 }
 
 /// Converts seconds with one to nine decimal places to ns.
-fn nanoseconds(seconds: &str) -> Option<u64> {
+fn parse_seconds(seconds: &str) -> Option<u64> {
     let (whole, part) = seconds.split_once('.')?;
     let digits = u32::try_from(part.len()).ok().filter(|digits| (1..=9).contains(digits))?;
     let part = part.parse::<u64>().ok()? * 10_u64.pow(9 - digits);
@@ -105,7 +105,7 @@ mod tests {
     /// Actual output of strace 6.1.
     #[test]
     fn what_strace_writes_is_understood() {
-        let whole = |call, returned, ns| Event::Whole {
+        let whole = |call, returned, ns| TraceEvent::Complete {
             call,
             starts_thread: false,
             outcome: outcome_of(returned, Some(ns)),
@@ -125,19 +125,22 @@ mod tests {
             ),
             (
                 "16271 read(0x3, 0x7f35c62bdec0 <unfinished ...>",
-                Event::Begun { call: "read", starts_thread: false },
+                TraceEvent::Unfinished { call: "read", starts_thread: false },
             ),
             (
                 "16271 read(0x3, 0x7f35c62bdec0 <detached ...>",
-                Event::Begun { call: "read", starts_thread: false },
+                TraceEvent::Unfinished { call: "read", starts_thread: false },
             ),
             (
                 "16259 <... futex resumed>)              = -1 ERESTARTSYS (Unknown error 512) <0.001294328>",
-                Event::Ended { call: "futex", outcome: outcome_of(None, Some(1_294_328)) },
+                TraceEvent::Resumed { call: "futex", outcome: outcome_of(None, Some(1_294_328)) },
             ),
             (
                 "16280 <... getrusage resumed>{ru_utime={tv_sec=0, tv_usec=29}, ...}) = 0 <0.000006667>",
-                Event::Ended { call: "getrusage", outcome: outcome_of(Some(0), Some(6_667)) },
+                TraceEvent::Resumed {
+                    call: "getrusage",
+                    outcome: outcome_of(Some(0), Some(6_667)),
+                },
             ),
             (
                 "16280 restart_syscall(<... resuming interrupted clock_nanosleep ...>) = 0 <1.001895977>",
@@ -145,30 +148,29 @@ mod tests {
             ),
             (
                 "16271 exit(0)                           = ?",
-                Event::Whole {
+                TraceEvent::Complete {
                     call: "exit",
                     starts_thread: false,
                     outcome: outcome_of(None, None),
                 },
             ),
-            ("16271 +++ exited with 0 +++", Event::Aside),
+            ("16271 +++ exited with 0 +++", TraceEvent::SignalOrExit),
             (
                 "16271 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=18277} ---",
-                Event::Aside,
+                TraceEvent::SignalOrExit,
             ),
         ];
         for (line, event) in lines {
-            let read = read(line).map(|read| (read.tid.is_some(), read.event));
+            let read = parse(line).map(|read| (read.tid.is_some(), read.event));
             assert_eq!(read, Some((true, event)), "{line}");
         }
     }
 
     #[test]
     fn new_threads_are_told_from_new_processes() {
-        let starts = |line| match read(line).unwrap().event {
-            Event::Whole { starts_thread, .. } | Event::Begun { starts_thread, .. } => {
-                starts_thread
-            }
+        let starts = |line| match parse(line).unwrap().event {
+            TraceEvent::Complete { starts_thread, .. }
+            | TraceEvent::Unfinished { starts_thread, .. } => starts_thread,
             _ => panic!("{line}"),
         };
         assert!(starts(
@@ -184,17 +186,20 @@ mod tests {
 
     #[test]
     fn one_thread_alone_is_not_named() {
-        let line = read("write(0x4, 0x7fffae7055b0, 0x64)  = 0x64 <0.000006>").unwrap();
+        let line = parse("write(0x4, 0x7fffae7055b0, 0x64)  = 0x64 <0.000006>").unwrap();
         assert_eq!(line.tid, None);
         let outcome = outcome_of(Some(100), Some(6_000));
-        assert_eq!(line.event, Event::Whole { call: "write", starts_thread: false, outcome });
+        assert_eq!(
+            line.event,
+            TraceEvent::Complete { call: "write", starts_thread: false, outcome }
+        );
     }
 
     #[test]
     fn times_beyond_belief_are_not_understood() {
         for seconds in ["9.9999999999", "9.", ".5", "99999999999999999999.5", "99999999999.5", "5"]
         {
-            assert_eq!(read(&format!("17 write(0x4) = 0 <{seconds}>")), None, "{seconds}");
+            assert_eq!(parse(&format!("17 write(0x4) = 0 <{seconds}>")), None, "{seconds}");
         }
     }
 
@@ -209,14 +214,14 @@ mod tests {
             "(",
             "17 WRITE() = 0",
         ] {
-            assert_eq!(read(line), None, "{line}");
+            assert_eq!(parse(line), None, "{line}");
         }
     }
 
     proptest! {
         #[test]
         fn no_line_makes_it_fall(line in "\\PC*") {
-            let _ = read(&line);
+            let _ = parse(&line);
         }
 
         #[test]
@@ -228,7 +233,7 @@ mod tests {
             ],
             0..12,
         )) {
-            let _ = read(&words.concat());
+            let _ = parse(&words.concat());
         }
     }
 }

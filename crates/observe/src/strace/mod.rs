@@ -17,11 +17,11 @@ use crate::unsupported::{arm, available};
 use ipcperf_model::instrument::strace as facts;
 
 /// The instrument.
-pub(crate) const STRACE: Instrument = Instrument {
+pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "system calls as strace times them, for comparison: stops each call twice",
-    needs: "strace; the right to trace processes (ptrace)",
-    source: Source::Outside { available, arm },
+    about: "system calls, timed by strace, for comparison; strace stops the peer twice per call",
+    needs: "strace; permission to trace processes (ptrace)",
+    source: Source::External { available, arm },
 };
 
 #[cfg(target_os = "linux")]

@@ -2,29 +2,29 @@
 
 use std::collections::HashMap;
 
-use ipcperf_model::instrument::tool_calls::Calls;
+use ipcperf_model::instrument::tool_calls::ToolCallRow;
 
-use super::line::{self, Event, Line, Outcome};
+use super::line::{self, Outcome, TraceEvent, TraceLine};
 use crate::tool_syscalls::Tally;
-use crate::{MARK, Parties, Scope};
+use crate::{MARK, Scope, Targets};
 
 /// Tracks the peers from mark to mark. The calls of a phase are dropped when the next phase begins.
 #[derive(Debug)]
-pub(super) struct Phases<'a> {
-    parties: &'a Parties,
+pub(super) struct PhaseTracker<'a> {
+    targets: &'a Targets,
     /// Owner of each thread, as an index into the peers.
     owners: HashMap<u32, usize>,
-    roles: Vec<Role>,
+    roles: Vec<RoleState>,
     /// Calls in progress, by thread.
-    begun: HashMap<u32, Begun>,
+    unfinished: HashMap<u32, UnfinishedCall>,
     /// Number of lines read so far. Line numbers serve as times.
     lines: u64,
-    unread: u64,
+    unparsed: u64,
 }
 
 /// State of a role, inside or outside its marks.
 #[derive(Debug, Default)]
-struct Role {
+struct RoleState {
     marks: u64,
     /// Line at which the current phase began; `None` outside a phase.
     since: Option<u64>,
@@ -35,67 +35,67 @@ struct Role {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Begun {
+struct UnfinishedCall {
     line: u64,
     starts_thread: bool,
 }
 
-impl<'a> Phases<'a> {
+impl<'a> PhaseTracker<'a> {
     /// Creates the state before the first line. `owners` are the existing threads, each with the index of its peer.
-    pub(super) fn of(parties: &'a Parties, owners: HashMap<u32, usize>) -> Self {
-        let roles = parties.members.iter().map(|_| Role::default()).collect();
-        Self { parties, owners, roles, begun: HashMap::new(), lines: 0, unread: 0 }
+    pub(super) fn new(targets: &'a Targets, owners: HashMap<u32, usize>) -> Self {
+        let roles = targets.members.iter().map(|_| RoleState::default()).collect();
+        Self { targets, owners, roles, unfinished: HashMap::new(), lines: 0, unparsed: 0 }
     }
 
     /// Processes the next line.
-    pub(super) fn take(&mut self, line: &str) {
+    pub(super) fn add_line(&mut self, line: &str) {
         self.lines += 1;
-        let Some(Line { tid, event }) = line::read(line) else {
-            self.unread += u64::from(!line.is_empty());
+        let Some(TraceLine { tid, event }) = line::parse(line) else {
+            self.unparsed += u64::from(!line.is_empty());
             return;
         };
         let Some(tid) = tid.or_else(|| self.only_thread()) else {
-            self.unread += 1;
+            self.unparsed += 1;
             return;
         };
         match event {
-            Event::Whole { call, starts_thread, outcome } => {
+            TraceEvent::Complete { call, starts_thread, outcome } => {
                 let line = self.begin(tid, call);
-                self.end(tid, call, Begun { line, starts_thread }, outcome);
+                self.end(tid, call, UnfinishedCall { line, starts_thread }, outcome);
             }
-            Event::Begun { call, starts_thread } => {
+            TraceEvent::Unfinished { call, starts_thread } => {
                 let line = self.begin(tid, call);
-                self.begun.insert(tid, Begun { line, starts_thread });
+                self.unfinished.insert(tid, UnfinishedCall { line, starts_thread });
             }
-            Event::Ended { call, outcome } => {
-                if let Some(begun) = self.begun.remove(&tid) {
+            TraceEvent::Resumed { call, outcome } => {
+                if let Some(begun) = self.unfinished.remove(&tid) {
                     self.end(tid, call, begun, outcome);
                 }
             }
-            Event::Aside => {}
+            TraceEvent::SignalOrExit => {}
         }
     }
 
     /// Returns the number of lines in no known form.
-    pub(super) fn unread(&self) -> u64 {
-        self.unread
+    pub(super) fn unparsed_lines(&self) -> u64 {
+        self.unparsed
     }
 
     /// Returns the first peer, if any, whose last phase lacks a mark.
-    pub(super) fn unseen(&self) -> Option<&'a str> {
-        let mut members = self.parties.members.iter().zip(&self.roles);
-        let unseen = members.find(|(member, role)| {
+    pub(super) fn first_incomplete_role(&self) -> Option<&'a str> {
+        let mut members = self.targets.members.iter().zip(&self.roles);
+        let incomplete = members.find(|(member, role)| {
             member.scope != Scope::Daemon && (role.marks == 0 || role.marks % 2 == 1)
         });
-        unseen.map(|(member, _)| member.role.as_str())
+        incomplete.map(|(member, _)| member.role.as_str())
     }
 
     /// Returns the calls of each peer in its last phase.
-    pub(super) fn rows(&self) -> Vec<Vec<Calls>> {
+    pub(super) fn rows(&self) -> Vec<Vec<ToolCallRow>> {
         (0..self.roles.len()).map(|role| self.rows_of(role)).collect()
     }
 
-    fn rows_of(&self, role: usize) -> Vec<Calls> {
+    fn rows_of(&self, role: usize) -> Vec<ToolCallRow> {
         let mut calls: HashMap<&str, Tally> = HashMap::new();
         for (tid, tallies) in &self.roles[role].tallies {
             if self.owners.get(tid) == Some(&role) {
@@ -104,11 +104,11 @@ impl<'a> Phases<'a> {
                 }
             }
         }
-        calls.iter().map(|(call, tally)| tally.row(call)).collect()
+        calls.iter().map(|(call, tally)| tally.to_row(call)).collect()
     }
 
     fn only_thread(&self) -> Option<u32> {
-        match &self.parties.members[..] {
+        match &self.targets.members[..] {
             [only] => Some(only.tid),
             _ => None,
         }
@@ -116,33 +116,33 @@ impl<'a> Phases<'a> {
 
     /// Processes the start of a call and returns its line number.
     fn begin(&mut self, tid: u32, call: &str) -> u64 {
-        let makes_it = |member: &crate::Member| member.tid == tid && member.scope != Scope::Daemon;
+        let is_marker = |member: &crate::Member| member.tid == tid && member.scope != Scope::Daemon;
         if call == MARK
-            && let Some(party) = self.parties.members.iter().position(makes_it)
+            && let Some(index) = self.targets.members.iter().position(is_marker)
         {
-            self.mark(party);
+            self.mark(index);
         }
         self.lines
     }
 
-    fn mark(&mut self, party: usize) {
-        let role = &mut self.roles[party];
+    fn mark(&mut self, index: usize) {
+        let role = &mut self.roles[index];
         role.marks += 1;
-        let (phase, watched) = (role.marks.div_ceil(2), role.marks % 2 == 1);
-        role.turn(phase, watched.then_some(self.lines));
-        let is_daemon = |index: usize| self.parties.members[index].scope == Scope::Daemon;
+        let (phase, is_observed) = (role.marks.div_ceil(2), role.marks % 2 == 1);
+        role.set_phase(phase, is_observed.then_some(self.lines));
+        let is_daemon = |index: usize| self.targets.members[index].scope == Scope::Daemon;
         let (daemons, others): (Vec<_>, Vec<_>) =
             (0..self.roles.len()).partition(|&index| is_daemon(index));
-        let watched = others.iter().any(|&other| self.roles[other].since.is_some());
+        let is_observed = others.iter().any(|&other| self.roles[other].since.is_some());
         let phase = others.iter().map(|&other| self.roles[other].phase).max().unwrap_or(0);
         for daemon in daemons {
-            self.roles[daemon].turn(phase, watched.then_some(self.lines));
+            self.roles[daemon].set_phase(phase, is_observed.then_some(self.lines));
         }
     }
 
     /// Processes the end of a call. Its owner may not be known yet: the output of a thread can precede the return of
     /// the call that started it.
-    fn end(&mut self, tid: u32, call: &str, begun: Begun, outcome: Outcome) {
+    fn end(&mut self, tid: u32, call: &str, begun: UnfinishedCall, outcome: Outcome) {
         if begun.starts_thread
             && let Some(&owner) = self.owners.get(&tid)
             && let Some(child) = outcome.returned.and_then(|tid| u32::try_from(tid).ok())
@@ -160,9 +160,9 @@ impl<'a> Phases<'a> {
     }
 }
 
-impl Role {
+impl RoleState {
     /// Sets the current phase, and the line since which it is observed.
-    fn turn(&mut self, phase: u64, since: Option<u64>) {
+    fn set_phase(&mut self, phase: u64, since: Option<u64>) {
         if phase != self.phase {
             self.tallies.clear();
         }
@@ -186,17 +186,17 @@ mod tests {
         Member { role: role.to_owned(), pid: tid, tid, scope }
     }
 
-    fn alone(scope: Scope) -> Parties {
-        Parties { members: vec![member("both", 16_259, scope)] }
+    fn alone(scope: Scope) -> Targets {
+        Targets { members: vec![member("both", 16_259, scope)] }
     }
 
-    /// Returns the calls of each of `parties` in its last phase and their counts. `owners` are the threads, each with
+    /// Returns the calls of each of `targets` in its last phase and their counts. `owners` are the threads, each with
     /// its peer.
-    fn counts(parties: &Parties, owners: &[(u32, usize)], lines: &str) -> Vec<Vec<(String, u64)>> {
-        let mut phases = Phases::of(parties, owners.iter().copied().collect());
-        lines.lines().for_each(|line| phases.take(line));
-        assert_eq!((phases.unread(), phases.unseen()), (0, None));
-        let named = |row: Calls| (row.syscall, row.count);
+    fn counts(targets: &Targets, owners: &[(u32, usize)], lines: &str) -> Vec<Vec<(String, u64)>> {
+        let mut phases = PhaseTracker::new(targets, owners.iter().copied().collect());
+        lines.lines().for_each(|line| phases.add_line(line));
+        assert_eq!((phases.unparsed_lines(), phases.first_incomplete_role()), (0, None));
+        let named = |row: ToolCallRow| (row.syscall, row.count);
         let rows = phases.rows().into_iter().map(|rows| rows.into_iter().map(named).collect());
         rows.map(|mut rows: Vec<_>| {
             rows.sort();
@@ -205,7 +205,7 @@ mod tests {
         .collect()
     }
 
-    fn of(counts: &[(&str, u64)]) -> Vec<(String, u64)> {
+    fn owned(counts: &[(&str, u64)]) -> Vec<(String, u64)> {
         counts.iter().map(|&(call, count)| (call.to_owned(), count)).collect()
     }
 
@@ -229,7 +229,7 @@ mod tests {
 16259 +++ exited with 0 +++
 ";
         let counted = counts(&alone(Scope::Thread), &[(16_259, 0)], lines);
-        assert_eq!(counted, [of(&[("write", 3)])]);
+        assert_eq!(counted, [owned(&[("write", 3)])]);
     }
 
     /// The new thread appears before the call that started it returns, and lives on into the phase. The forked process
@@ -251,7 +251,7 @@ mod tests {
 16259 <... getrusage resumed>)          = 0 <0.000003745>
 ";
         let counted = counts(&alone(Scope::Process), &[(16_259, 0)], lines);
-        assert_eq!(counted, [of(&[("clone", 1), ("clone3", 1), ("read", 1), ("rseq", 1)])]);
+        assert_eq!(counted, [owned(&[("clone", 1), ("clone3", 1), ("read", 1), ("rseq", 1)])]);
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
 7 <... read resumed>)               = 0x1f4 <0.000049149>
 ";
         let counted = counts(&alone(Scope::Process), &[(16_259, 0), (7, 0)], lines);
-        assert_eq!(counted, [of(&[("read", 1)])]);
+        assert_eq!(counted, [owned(&[("read", 1)])]);
     }
 
     #[test]
@@ -293,20 +293,20 @@ mod tests {
         ];
         let owners = [(1, 0), (9, 1), (2, 2)];
         let lines = phase("read") + &phase("write");
-        let counted = counts(&Parties { members }, &owners, &lines);
-        assert_eq!(counted, [of(&[]), of(&[("write", 3)]), of(&[])]);
+        let counted = counts(&Targets { members }, &owners, &lines);
+        assert_eq!(counted, [owned(&[]), owned(&[("write", 3)]), owned(&[])]);
     }
 
     #[test]
     fn what_cannot_be_read_is_counted() {
-        let parties = alone(Scope::Thread);
-        let mut phases = Phases::of(&parties, HashMap::from([(16_259, 0)]));
+        let targets = alone(Scope::Thread);
+        let mut phases = PhaseTracker::new(&targets, HashMap::from([(16_259, 0)]));
         for line in
             ["16259 write(0x4, 0x7ff", "what?", "", "16259 getrusage(0x1, 0x7f) = 0 <0.000005>"]
         {
-            phases.take(line);
+            phases.add_line(line);
         }
-        assert_eq!((phases.unread(), phases.unseen()), (2, Some("both")));
+        assert_eq!((phases.unparsed_lines(), phases.first_incomplete_role()), (2, Some("both")));
     }
 
     proptest! {
@@ -321,10 +321,10 @@ mod tests {
             0..60,
         )) {
             let members = vec![member("sender", 1, Scope::Process), member("broker", 2, Scope::Daemon)];
-            let parties = Parties { members };
-            let mut phases = Phases::of(&parties, HashMap::from([(1, 0), (2, 1)]));
+            let targets = Targets { members };
+            let mut phases = PhaseTracker::new(&targets, HashMap::from([(1, 0), (2, 1)]));
             for (tid, line) in &lines {
-                phases.take(&format!("{tid} {line}"));
+                phases.add_line(&format!("{tid} {line}"));
             }
             let calls = phases.rows().into_iter().flatten().map(|row| row.count).sum::<u64>();
             prop_assert!(calls <= lines.len() as u64);

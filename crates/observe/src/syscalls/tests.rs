@@ -6,49 +6,49 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use ipcperf_model::instrument::syscalls::Row;
+use ipcperf_model::instrument::syscalls::SyscallRow;
 use ipcperf_model::observation::Observation;
 use rustix::pipe::pipe;
 
 use super::INSTRUMENT;
-use crate::testing::forked_pair::{Rehearsal, Script, mark, skipped};
-use crate::testing::unprivileged::{ENOUGH, with_capabilities};
-use crate::{Member, Parties, Scope, Source, Watch};
+use crate::testing::forked_pair::{ForkedPair, PairWorkload, mark, report_skip};
+use crate::testing::unprivileged::{BPF_CAPABILITIES, run_with_capabilities};
+use crate::{Member, Scope, Source, Targets, Watch};
 
-fn armed(test: &str, parties: &Parties) -> Option<Box<dyn Watch>> {
-    let Source::Outside { arm, .. } = INSTRUMENT.source else { unreachable!() };
-    arm(parties).map_err(|why| skipped(test, &why.to_string())).ok()
+fn arm_or_skip(test: &str, parties: &Targets) -> Option<Box<dyn Watch>> {
+    let Source::External { arm, .. } = INSTRUMENT.source else { unreachable!() };
+    arm(parties).map_err(|why| report_skip(test, &why.to_string())).ok()
 }
 
-fn row(seen: &[Observation], role: &str, syscall: &str) -> Option<Row> {
+fn row(seen: &[Observation], role: &str, syscall: &str) -> Option<SyscallRow> {
     let of_role = seen.iter().filter(|one| one.role.as_deref() == Some(role));
-    of_role.filter_map(Observation::row::<Row>).find(|row| row.syscall == syscall)
+    of_role.filter_map(Observation::row::<SyscallRow>).find(|row| row.syscall == syscall)
 }
 
 fn calls(seen: &[Observation], role: &str) -> Vec<String> {
     let of_role = seen.iter().filter(|one| one.role.as_deref() == Some(role));
-    of_role.filter_map(Observation::row::<Row>).map(|row| row.syscall).collect()
+    of_role.filter_map(Observation::row::<SyscallRow>).map(|row| row.syscall).collect()
 }
 
 fn sum(pairs: &[(u64, u64)]) -> u64 {
     pairs.iter().map(|pair| pair.1).sum()
 }
 
-fn assert_consistent(row: &Row) {
-    assert_eq!(sum(&row.quantised_ns), row.count, "{row:?}");
-    assert_eq!(sum(&row.quantised_returned) + row.errors, row.count, "{row:?}");
+fn assert_consistent(row: &SyscallRow) {
+    assert_eq!(sum(&row.log2_histogram_ns), row.count, "{row:?}");
+    assert_eq!(sum(&row.log2_histogram_returned) + row.errors, row.count, "{row:?}");
     let times = row.percentiles_ns;
-    assert!(row.least_ns > 0 && row.least_ns <= times.p50, "{row:?}");
+    assert!(row.min_ns > 0 && row.min_ns <= times.p50, "{row:?}");
     assert!(times.p50 <= times.p90 && times.p90 <= times.p99 && times.p99 <= times.max);
-    assert!(row.least_ns * row.count <= row.total_ns && row.total_ns <= times.max * row.count);
+    assert!(row.min_ns * row.count <= row.total_ns && row.total_ns <= times.max * row.count);
 }
 
 #[test]
 fn calls_and_bytes_are_those_of_the_last_phase_exactly() {
     for (bytes, messages, phases) in [(1, 10, 1), (32, 2_000, 3), (4096, 500, 4), (65_536, 40, 2)] {
-        let mut rehearsal = Rehearsal::of(Script { bytes, messages, phases, cpus: None });
-        let Some(watch) = armed("calls_and_bytes", &rehearsal.parties) else { return };
-        let done = rehearsal.play();
+        let mut rehearsal = ForkedPair::fork(PairWorkload { bytes, messages, phases, cpus: None });
+        let Some(watch) = arm_or_skip("calls_and_bytes", &rehearsal.targets) else { return };
+        let done = rehearsal.run();
         let seen = watch.finish().unwrap();
         for (role, call, done) in [("sender", "write", done[0]), ("receiver", "read", done[1])] {
             assert_eq!(calls(&seen, role), [call], "{bytes} B, {phases} phases");
@@ -63,10 +63,11 @@ fn calls_and_bytes_are_those_of_the_last_phase_exactly() {
 
 #[test]
 fn those_who_are_not_asked_for_are_not_counted() {
-    let mut rehearsal = Rehearsal::of(Script { bytes: 64, messages: 1_000, phases: 2, cpus: None });
-    let sender = Parties { members: vec![rehearsal.parties.members[0].clone()] };
-    let Some(watch) = armed("those_who_are_not_asked_for", &sender) else { return };
-    let [sender, _] = rehearsal.play();
+    let mut rehearsal =
+        ForkedPair::fork(PairWorkload { bytes: 64, messages: 1_000, phases: 2, cpus: None });
+    let sender = Targets { members: vec![rehearsal.targets.members[0].clone()] };
+    let Some(watch) = arm_or_skip("those_who_are_not_asked_for", &sender) else { return };
+    let [sender, _] = rehearsal.run();
     let seen = watch.finish().unwrap();
     assert_eq!(seen.len(), 1, "{seen:?}");
     assert_eq!(row(&seen, "sender", "write").unwrap().count, sender.calls);
@@ -80,10 +81,12 @@ struct Actor {
 }
 
 impl Actor {
-    fn of(act: impl FnOnce(&Receiver<()>) + Send + 'static) -> Self {
-        let ((gate, wait), (say, tid)) = (channel(), channel());
+    fn spawn(act: impl FnOnce(&Receiver<()>) + Send + 'static) -> Self {
+        let ((gate, wait), (tid_sender, tid)) = (channel(), channel());
         let thread = thread::spawn(move || {
-            say.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            tid_sender
+                .send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs())
+                .unwrap();
             act(&wait);
         });
         Self { tid: tid.recv().unwrap(), gate, thread }
@@ -93,7 +96,7 @@ impl Actor {
         Member { role: role.to_owned(), pid: std::process::id(), tid: self.tid, scope }
     }
 
-    fn play(self) {
+    fn run(self) {
         self.gate.send(()).unwrap();
         self.thread.join().unwrap();
     }
@@ -102,7 +105,7 @@ impl Actor {
 #[test]
 fn two_threads_of_a_process_are_told_apart() {
     let (inlet, outlet) = pipe().unwrap();
-    let writer = Actor::of(move |gate| {
+    let writer = Actor::spawn(move |gate| {
         let mut outlet = File::from(outlet);
         gate.recv().unwrap();
         mark();
@@ -111,7 +114,7 @@ fn two_threads_of_a_process_are_told_apart() {
         }
         mark();
     });
-    let reader = Actor::of(move |gate| {
+    let reader = Actor::spawn(move |gate| {
         let mut inlet = File::from(inlet);
         gate.recv().unwrap();
         mark();
@@ -120,9 +123,9 @@ fn two_threads_of_a_process_are_told_apart() {
     });
     let members =
         vec![writer.member("sender", Scope::Thread), reader.member("receiver", Scope::Thread)];
-    let Some(watch) = armed("two_threads", &Parties { members }) else { return };
-    writer.play();
-    reader.play();
+    let Some(watch) = arm_or_skip("two_threads", &Targets { members }) else { return };
+    writer.run();
+    reader.run();
     let seen = watch.finish().unwrap();
     assert_eq!(
         (calls(&seen, "sender"), calls(&seen, "receiver")),
@@ -132,7 +135,7 @@ fn two_threads_of_a_process_are_told_apart() {
     assert_eq!((written.count, written.requested_bytes), (7, Some(2_100)));
     let read = row(&seen, "receiver", "read").unwrap();
     assert_eq!((read.count, read.returned_bytes), (1, Some(2_100)));
-    assert_eq!(read.quantised_returned, [(2_048, 1)]);
+    assert_eq!(read.log2_histogram_returned, [(2_048, 1)]);
 }
 
 /// Makes a system call that nothing else in the test process makes.
@@ -145,7 +148,7 @@ fn call_number(number: libc::c_long, times: u64) {
 
 #[test]
 fn errors_and_numbers_without_a_name_are_counted() {
-    let actor = Actor::of(|gate| {
+    let actor = Actor::spawn(|gate| {
         gate.recv().unwrap();
         mark();
         call_number(511, 3);
@@ -155,9 +158,9 @@ fn errors_and_numbers_without_a_name_are_counted() {
         unsafe { libc::write(-1, std::ptr::null(), 10) };
         mark();
     });
-    let parties = Parties { members: vec![actor.member("both", Scope::Thread)] };
-    let Some(watch) = armed("errors", &parties) else { return };
-    actor.play();
+    let parties = Targets { members: vec![actor.member("both", Scope::Thread)] };
+    let Some(watch) = arm_or_skip("errors", &parties) else { return };
+    actor.run();
     let seen = watch.finish().unwrap();
     assert_eq!(seen.len(), 3, "{seen:?}");
     let unnamed = row(&seen, "both", "511").unwrap();
@@ -169,7 +172,7 @@ fn errors_and_numbers_without_a_name_are_counted() {
         (failed.errors, failed.requested_bytes, failed.returned_bytes),
         (1, Some(10), Some(0))
     );
-    assert_eq!(failed.quantised_returned, []);
+    assert_eq!(failed.log2_histogram_returned, []);
     assert_consistent(&failed);
 }
 
@@ -193,7 +196,7 @@ fn send_parts(fd: &OwnedFd, vectors: usize) {
 fn the_parts_of_messages_are_summed_up_to_sixteen() {
     for (parts, requested) in [(1, Some(10)), (16, Some(160)), (17, None)] {
         let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-        let actor = Actor::of(move |gate| {
+        let actor = Actor::spawn(move |gate| {
             let ours = OwnedFd::from(ours);
             gate.recv().unwrap();
             // Sent once beforehand to fault the pages in: a BPF program cannot read pages that are not resident.
@@ -202,9 +205,9 @@ fn the_parts_of_messages_are_summed_up_to_sixteen() {
             send_parts(&ours, parts);
             mark();
         });
-        let parties = Parties { members: vec![actor.member("both", Scope::Thread)] };
-        let Some(watch) = armed("the_parts_of_messages", &parties) else { return };
-        actor.play();
+        let parties = Targets { members: vec![actor.member("both", Scope::Thread)] };
+        let Some(watch) = arm_or_skip("the_parts_of_messages", &parties) else { return };
+        actor.run();
         let row = row(&watch.finish().unwrap(), "both", "sendmsg").unwrap();
         assert_eq!((row.requested_bytes, row.returned_bytes), (requested, Some(parts as u64 * 10)));
     }
@@ -212,7 +215,7 @@ fn the_parts_of_messages_are_summed_up_to_sixteen() {
 
 /// An actor that marks two phases. In the last one, another thread makes the call 20 times and the actor makes it 7
 /// times. The other thread also calls before, between and after the phases.
-fn helped(number: libc::c_long) -> Actor {
+fn actor_with_helper(number: libc::c_long) -> Actor {
     let ((to_helper, commands), (done, answers)) = (channel::<u64>(), channel());
     thread::spawn(move || {
         for times in commands {
@@ -220,7 +223,7 @@ fn helped(number: libc::c_long) -> Actor {
             done.send(()).unwrap();
         }
     });
-    Actor::of(move |gate| {
+    Actor::spawn(move |gate| {
         let help = |times| {
             to_helper.send(times).unwrap();
             answers.recv().unwrap();
@@ -239,10 +242,10 @@ fn helped(number: libc::c_long) -> Actor {
 
 #[test]
 fn other_threads_of_a_process_belong_to_its_role() {
-    let actor = helped(libc::SYS_getsid);
-    let parties = Parties { members: vec![actor.member("both", Scope::Process)] };
-    let Some(watch) = armed("other_threads", &parties) else { return };
-    actor.play();
+    let actor = actor_with_helper(libc::SYS_getsid);
+    let parties = Targets { members: vec![actor.member("both", Scope::Process)] };
+    let Some(watch) = arm_or_skip("other_threads", &parties) else { return };
+    actor.run();
     let row = row(&watch.finish().unwrap(), "both", "getsid").unwrap();
     assert_eq!((row.count, row.errors, row.requested_bytes), (27, 0, None));
     assert_consistent(&row);
@@ -250,7 +253,7 @@ fn other_threads_of_a_process_belong_to_its_role() {
 
 #[test]
 fn threads_that_call_at_once_lose_nothing() {
-    let actor = Actor::of(|gate| {
+    let actor = Actor::spawn(|gate| {
         gate.recv().unwrap();
         mark();
         thread::scope(|scope| {
@@ -260,9 +263,9 @@ fn threads_that_call_at_once_lose_nothing() {
         });
         mark();
     });
-    let parties = Parties { members: vec![actor.member("both", Scope::Process)] };
-    let Some(watch) = armed("threads_that_call_at_once", &parties) else { return };
-    actor.play();
+    let parties = Targets { members: vec![actor.member("both", Scope::Process)] };
+    let Some(watch) = arm_or_skip("threads_that_call_at_once", &parties) else { return };
+    actor.run();
     let row = row(&watch.finish().unwrap(), "both", "sched_get_priority_max").unwrap();
     assert_eq!((row.count, row.errors), (200_000, 0));
     assert_consistent(&row);
@@ -270,12 +273,14 @@ fn threads_that_call_at_once_lose_nothing() {
 
 #[test]
 fn a_daemon_is_watched_while_a_party_is_between_its_marks() {
-    let actor = helped(libc::SYS_getpgid);
+    let actor = actor_with_helper(libc::SYS_getpgid);
     let sender = actor.member("sender", Scope::Thread);
     let broker =
         Member { role: "broker".to_owned(), tid: 0, scope: Scope::Daemon, ..sender.clone() };
-    let Some(watch) = armed("a_daemon", &Parties { members: vec![broker, sender] }) else { return };
-    actor.play();
+    let Some(watch) = arm_or_skip("a_daemon", &Targets { members: vec![broker, sender] }) else {
+        return;
+    };
+    actor.run();
     let seen = watch.finish().unwrap();
     assert_eq!(row(&seen, "sender", "getpgid").unwrap().count, 7);
     let broker = row(&seen, "broker", "getpgid").unwrap();
@@ -286,14 +291,14 @@ fn a_daemon_is_watched_while_a_party_is_between_its_marks() {
 #[test]
 fn more_than_there_is_room_for_are_refused() {
     let member = Member { role: "both".to_owned(), pid: 1, tid: 1, scope: Scope::Thread };
-    let Source::Outside { arm, .. } = INSTRUMENT.source else { unreachable!() };
-    let refused = arm(&Parties { members: vec![member; 5] }).unwrap_err();
+    let Source::External { arm, .. } = INSTRUMENT.source else { unreachable!() };
+    let refused = arm(&Targets { members: vec![member; 5] }).unwrap_err();
     assert!(refused.reason.contains("more than 4"), "{refused}");
 }
 
 #[test]
 fn whether_it_is_available_is_said_in_a_line() {
-    let Source::Outside { available, .. } = INSTRUMENT.source else { unreachable!() };
+    let Source::External { available, .. } = INSTRUMENT.source else { unreachable!() };
     let said = match available() {
         Ok(without) => format!("available, without {}", without.len()),
         Err(why) => format!("unavailable: {why}"),
@@ -305,9 +310,9 @@ fn whether_it_is_available_is_said_in_a_line() {
 #[test]
 fn without_privilege_there_is_one_line() {
     let Some(output) =
-        with_capabilities(&[], "syscalls::tests::whether_it_is_available_is_said_in_a_line")
+        run_with_capabilities(&[], "syscalls::tests::whether_it_is_available_is_said_in_a_line")
     else {
-        return skipped("without_privilege", "it takes root to give privileges away");
+        return report_skip("without_privilege", "it takes root to give privileges away");
     };
     let said = String::from_utf8(output.stdout).unwrap();
     // The test harness may have printed the start of this line.
@@ -318,12 +323,12 @@ fn without_privilege_there_is_one_line() {
 
 #[test]
 fn two_capabilities_suffice() {
-    if armed("two_capabilities", &Parties::default()).is_none() {
+    if arm_or_skip("two_capabilities", &Targets::default()).is_none() {
         return;
     }
     let test = "syscalls::tests::calls_and_bytes_are_those_of_the_last_phase_exactly";
-    let Some(output) = with_capabilities(ENOUGH, test) else {
-        return skipped("two_capabilities", "it takes root to give privileges away");
+    let Some(output) = run_with_capabilities(BPF_CAPABILITIES, test) else {
+        return report_skip("two_capabilities", "it takes root to give privileges away");
     };
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{output:?}");

@@ -13,17 +13,17 @@ use rustix::net::{
 };
 
 use super::forked_pair::mark;
-use crate::{Member, Parties, Reading, Scope};
+use crate::{Member, Reading, Scope, Targets};
 
 /// Work of the process.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Act {
+pub(crate) struct Work {
     /// Number of pages that it touches for the first time.
     pub(crate) pages: usize,
     /// Number of pages that the kernel touches for it for the first time.
     pub(crate) pages_by_kernel: usize,
     /// Number of times that it sleeps.
-    pub(crate) naps: u64,
+    pub(crate) sleeps: u64,
     /// Number of iterations of a loop of two instructions.
     pub(crate) loops: u64,
     /// Number of system calls that do nothing.
@@ -32,7 +32,7 @@ pub(crate) struct Act {
 
 /// The process's own report.
 #[derive(Clone, Debug)]
-pub(crate) struct Own {
+pub(crate) struct PeerReport {
     pub(crate) reading: Reading,
     pub(crate) switches: u64,
     pub(crate) cpu_ns: u64,
@@ -43,12 +43,12 @@ pub(crate) struct Own {
 const WORDS: usize = 64;
 const PAGE: usize = 4096;
 /// Time limit, longer than any of the work, so that a test does not hang, s.
-const MOST_SECONDS: u32 = 300;
+const TIMEOUT_SECONDS: u32 = 300;
 
 /// The process's report, in memory shared with the test.
 #[derive(Debug)]
 #[repr(C)]
-struct Said {
+struct SharedReport {
     before: [u64; WORDS],
     after: [u64; WORDS],
     lengths: [usize; 2],
@@ -59,36 +59,36 @@ struct Said {
 
 /// A process at its gate. It is killed when dropped.
 #[derive(Debug)]
-pub(crate) struct Solo {
-    pub(crate) parties: Parties,
+pub(crate) struct ForkedOne {
+    pub(crate) targets: Targets,
     child: libc::pid_t,
     gate: OwnedFd,
-    said: *mut Said,
+    report: *mut SharedReport,
 }
 
-impl Solo {
-    pub(crate) fn of(act: Act) -> Self {
+impl ForkedOne {
+    pub(crate) fn fork(work: Work) -> Self {
         let flags = SocketFlags::CLOEXEC;
         let (gate, other) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
-        let said = mapped(size_of::<Said>()).cast();
+        let report = map_shared(size_of::<SharedReport>()).cast();
         // SAFETY: the child calls only functions listed in signal-safety(7) or equally simple ones, does not allocate,
         // and exits by `_exit`.
         let child = match unsafe { libc::fork() } {
-            0 => play(act, &gate, &other, said),
+            0 => run_child(work, &gate, &other, report),
             child => child,
         };
         assert!(child > 0, "fork");
         let pid = child.unsigned_abs();
         let member = Member { role: "both".to_owned(), pid, tid: pid, scope: Scope::Thread };
-        Self { parties: Parties { members: vec![member] }, child, gate, said }
+        Self { targets: Targets { members: vec![member] }, child, gate, report }
     }
 
     /// Opens the gate and waits for the process to exit.
-    pub(crate) fn play(&mut self, dial: BorrowedFd<'_>) -> Own {
+    pub(crate) fn run(&mut self, counter_fd: BorrowedFd<'_>) -> PeerReport {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
-        let dials = [dial];
+        let dials = [counter_fd];
         assert!(control.push(SendAncillaryMessage::ScmRights(&dials)));
         sendmsg(&self.gate, &[IoSlice::new(&[0])], &mut control, SendFlags::empty()).unwrap();
         let mut status = 0;
@@ -97,18 +97,18 @@ impl Solo {
         self.child = 0;
         assert_eq!(status, 0, "the child failed");
         // SAFETY: the mapping has this size, any bytes are a valid value, and its writer has exited.
-        let said = unsafe { &*self.said };
-        let words = |words: &[u64], index: usize| words[..said.lengths[index]].to_vec();
-        Own {
-            reading: Reading { before: words(&said.before, 0), after: words(&said.after, 1) },
-            switches: said.switches,
-            cpu_ns: said.cpu_ns,
-            elapsed_ns: said.elapsed_ns,
+        let report = unsafe { &*self.report };
+        let words = |words: &[u64], index: usize| words[..report.lengths[index]].to_vec();
+        PeerReport {
+            reading: Reading { before: words(&report.before, 0), after: words(&report.after, 1) },
+            switches: report.switches,
+            cpu_ns: report.cpu_ns,
+            elapsed_ns: report.elapsed_ns,
         }
     }
 }
 
-impl Drop for Solo {
+impl Drop for ForkedOne {
     fn drop(&mut self) {
         // SAFETY: the child belongs to this test and has not been reaped yet; the mapping belongs to it as well.
         unsafe {
@@ -116,13 +116,13 @@ impl Drop for Solo {
                 libc::kill(self.child, libc::SIGKILL);
                 libc::waitpid(self.child, null_mut(), 0);
             }
-            libc::munmap(self.said.cast(), size_of::<Said>());
+            libc::munmap(self.report.cast(), size_of::<SharedReport>());
         }
     }
 }
 
 /// Maps untouched memory that a forked child shares.
-fn mapped(bytes: usize) -> *mut libc::c_void {
+fn map_shared(bytes: usize) -> *mut libc::c_void {
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
     // SAFETY: the kernel chooses the address of the new mapping, so it aliases nothing.
@@ -132,21 +132,22 @@ fn mapped(bytes: usize) -> *mut libc::c_void {
 }
 
 /// Runs the child; never returns.
-fn play(act: Act, tests_end: &OwnedFd, gate: &OwnedFd, said: *mut Said) -> ! {
+fn run_child(act: Work, tests_end: &OwnedFd, gate: &OwnedFd, report: *mut SharedReport) -> ! {
     // SAFETY: plain system calls; a failure ends the child. The pointer is to a complete mapping owned by the child.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        libc::alarm(MOST_SECONDS);
+        libc::alarm(TIMEOUT_SECONDS);
         libc::close(tests_end.as_raw_fd());
-        let pages = memory(2 + act.pages + act.pages_by_kernel);
+        let pages = map_private(2 + act.pages + act.pages_by_kernel);
         let zeroes = libc::open(c"/dev/zero".as_ptr(), libc::O_RDONLY);
-        let played = dial(gate).is_some_and(|dial| perform(act, dial, pages, zeroes, &mut *said));
+        let played = receive_counter_fd(gate)
+            .is_some_and(|dial| run_phases(act, dial, pages, zeroes, &mut *report));
         libc::_exit(i32::from(!played));
     }
 }
 
 /// Maps untouched pages of the smallest size.
-fn memory(pages: usize) -> *mut u8 {
+fn map_private(pages: usize) -> *mut u8 {
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: the kernel chooses the address of the new mapping, so it aliases nothing; the advice has no visible
@@ -159,7 +160,7 @@ fn memory(pages: usize) -> *mut u8 {
 }
 
 /// Receives the counter's descriptor through the gate.
-fn dial(gate: &OwnedFd) -> Option<RawFd> {
+fn receive_counter_fd(gate: &OwnedFd) -> Option<RawFd> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
@@ -172,27 +173,34 @@ fn dial(gate: &OwnedFd) -> Option<RawFd> {
 }
 
 /// Runs two phases, of which the second counts: the first execution of code causes page faults as well.
-fn perform(act: Act, dial: RawFd, pages: *mut u8, zeroes: RawFd, said: &mut Said) -> bool {
-    let little = Act { pages: 1, pages_by_kernel: 1, naps: 1, loops: 1, calls: 1 };
-    // SAFETY: two pages more than `act` needs are mapped, and they come first.
+fn run_phases(
+    act: Work,
+    dial: RawFd,
+    pages: *mut u8,
+    zeroes: RawFd,
+    report: &mut SharedReport,
+) -> bool {
+    let warm_up = Work { pages: 1, pages_by_kernel: 1, sleeps: 1, loops: 1, calls: 1 };
+    // SAFETY: two pages more than `work` needs are mapped, and they come first.
     let others = unsafe { pages.add(2 * PAGE) };
-    phase(little, dial, pages, zeroes, said) && phase(act, dial, others, zeroes, said)
+    phase(warm_up, dial, pages, zeroes, report) && phase(act, dial, others, zeroes, report)
 }
 
-fn phase(act: Act, dial: RawFd, pages: *mut u8, zeroes: RawFd, said: &mut Said) -> bool {
+fn phase(act: Work, dial: RawFd, pages: *mut u8, zeroes: RawFd, report: &mut SharedReport) -> bool {
     let begun = now_ns(libc::CLOCK_MONOTONIC);
-    said.lengths[0] = read(dial, &mut said.before);
+    report.lengths[0] = read(dial, &mut report.before);
     let (cpu_ns, switches) = (now_ns(libc::CLOCK_THREAD_CPUTIME_ID), mark());
     let done = work(act, pages, zeroes);
     let (after, cpu_after_ns) = (mark(), now_ns(libc::CLOCK_THREAD_CPUTIME_ID));
-    said.lengths[1] = read(dial, &mut said.after);
-    said.elapsed_ns = now_ns(libc::CLOCK_MONOTONIC) - begun;
-    said.cpu_ns = cpu_after_ns - cpu_ns;
-    said.switches = after.voluntary + after.involuntary - switches.voluntary - switches.involuntary;
+    report.lengths[1] = read(dial, &mut report.after);
+    report.elapsed_ns = now_ns(libc::CLOCK_MONOTONIC) - begun;
+    report.cpu_ns = cpu_after_ns - cpu_ns;
+    report.switches =
+        after.voluntary + after.involuntary - switches.voluntary - switches.involuntary;
     done
 }
 
-fn work(act: Act, pages: *mut u8, zeroes: RawFd) -> bool {
+fn work(act: Work, pages: *mut u8, zeroes: RawFd) -> bool {
     // SAFETY: the child owns the pages, enough for both kinds together; the calls are plain.
     unsafe {
         for page in 0..act.pages {
@@ -200,19 +208,19 @@ fn work(act: Act, pages: *mut u8, zeroes: RawFd) -> bool {
         }
         let bytes = act.pages_by_kernel * PAGE;
         let read = libc::read(zeroes, pages.add(act.pages * PAGE).cast(), bytes);
-        for _ in 0..act.naps {
+        for _ in 0..act.sleeps {
             std::thread::sleep(Duration::from_micros(50));
         }
         for _ in 0..act.calls {
             libc::getppid();
         }
-        round(act.loops);
+        spin(act.loops);
         usize::try_from(read) == Ok(bytes)
     }
 }
 
 /// Runs a loop of two instructions for the given number of iterations.
-fn round(rounds: u64) {
+fn spin(rounds: u64) {
     if rounds == 0 {
         return;
     }
@@ -228,7 +236,7 @@ fn round(rounds: u64) {
     }
     #[cfg(not(any(target_arch = "aarch64", target_arch = "x86_64")))]
     for round in 0..rounds {
-        std::hint::black_box(round);
+        std::hint::black_box(spin);
     }
 }
 

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::pipe::pipe;
 
-use crate::{Member, Parties, Scope};
+use crate::{Member, Scope, Targets};
 
 /// Messages to move.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Script {
+pub(crate) struct PairWorkload {
     /// Size of each write, and maximum size of each read, bytes; at most 1 MiB.
     pub(crate) bytes: usize,
     /// Number of writes in each phase.
@@ -26,7 +26,7 @@ pub(crate) struct Script {
 /// Counts of a peer in its last phase, in memory shared with the test.
 #[derive(Debug, Default)]
 #[repr(C)]
-struct Tally {
+struct SharedCounts {
     calls: AtomicU64,
     bytes: AtomicU64,
     voluntary: AtomicU64,
@@ -35,7 +35,7 @@ struct Tally {
 
 /// Calls and bytes of a peer in its last phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Done {
+pub(crate) struct PeerCounts {
     pub(crate) calls: u64,
     pub(crate) bytes: u64,
 }
@@ -49,47 +49,47 @@ pub(crate) struct Switches {
 
 /// Two processes at their gate. They are killed when dropped.
 #[derive(Debug)]
-pub(crate) struct Rehearsal {
-    pub(crate) parties: Parties,
+pub(crate) struct ForkedPair {
+    pub(crate) targets: Targets,
     children: [libc::pid_t; 2],
     gate: Option<OwnedFd>,
-    tallies: &'static [Tally; 2],
+    tallies: &'static [SharedCounts; 2],
 }
 
-impl Rehearsal {
+impl ForkedPair {
     /// Forks a sender and a receiver, which wait at the gate.
-    pub(crate) fn of(script: Script) -> Self {
+    pub(crate) fn fork(script: PairWorkload) -> Self {
         let (gate_end, gate) = pipe().unwrap();
-        let (inlet, outlet) = pipe().unwrap();
-        let tallies = shared();
-        let fds = [gate_end.as_raw_fd(), inlet.as_raw_fd(), outlet.as_raw_fd(), gate.as_raw_fd()];
+        let (reader, writer) = pipe().unwrap();
+        let tallies = map_shared_counts();
+        let fds = [gate_end.as_raw_fd(), reader.as_raw_fd(), writer.as_raw_fd(), gate.as_raw_fd()];
         let children = [0, 1].map(|index| fork(index, script, fds, tallies));
         let member = |role: &str, pid: libc::pid_t| {
             let pid = u32::try_from(pid).unwrap();
             Member { role: role.to_owned(), pid, tid: pid, scope: Scope::Process }
         };
         let members = vec![member("sender", children[0]), member("receiver", children[1])];
-        Self { parties: Parties { members }, children, gate: Some(gate), tallies }
+        Self { targets: Targets { members }, children, gate: Some(gate), tallies }
     }
 
     /// Opens the gate, waits for both processes to exit, and returns the counts of sender and receiver.
-    pub(crate) fn play(&mut self) -> [Done; 2] {
+    pub(crate) fn run(&mut self) -> [PeerCounts; 2] {
         let gate = self.gate.take().unwrap();
         std::fs::File::from(gate).write_all(&[0, 0]).unwrap();
         for child in &mut self.children {
             let mut status = 0;
             // SAFETY: the pointer is to a complete `int`; the child belongs to this test.
             assert_eq!(unsafe { libc::waitpid(*child, &raw mut status, 0) }, *child);
-            assert_eq!(status, 0, "a party failed");
+            assert_eq!(status, 0, "a peer failed");
             *child = 0;
         }
-        self.tallies.each_ref().map(|tally| Done {
+        self.tallies.each_ref().map(|tally| PeerCounts {
             calls: tally.calls.load(Ordering::Acquire),
             bytes: tally.bytes.load(Ordering::Acquire),
         })
     }
 
-    /// Returns the context switches of sender and receiver, after `play`.
+    /// Returns the context switches of sender and receiver, after `run`.
     pub(crate) fn switches(&self) -> [Switches; 2] {
         self.tallies.each_ref().map(|tally| Switches {
             voluntary: tally.voluntary.load(Ordering::Acquire),
@@ -98,7 +98,7 @@ impl Rehearsal {
     }
 }
 
-impl Drop for Rehearsal {
+impl Drop for ForkedPair {
     fn drop(&mut self) {
         for child in self.children.into_iter().filter(|&child| child > 0) {
             // SAFETY: the child belongs to this test and has not been reaped yet.
@@ -110,33 +110,38 @@ impl Drop for Rehearsal {
     }
 }
 
-fn shared() -> &'static [Tally; 2] {
+fn map_shared_counts() -> &'static [SharedCounts; 2] {
     let (access, kind) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
     // SAFETY: the kernel chooses the address of the new mapping, so it aliases nothing. It is zeroed, which is a valid
     // tally, accessed through atomics only, and never unmapped.
     unsafe {
-        let start = libc::mmap(null_mut(), size_of::<[Tally; 2]>(), access, kind, -1, 0);
+        let start = libc::mmap(null_mut(), size_of::<[SharedCounts; 2]>(), access, kind, -1, 0);
         assert_ne!(start, libc::MAP_FAILED);
-        &*start.cast::<[Tally; 2]>()
+        &*start.cast::<[SharedCounts; 2]>()
     }
 }
 
-fn fork(index: usize, script: Script, fds: [RawFd; 4], tallies: &[Tally; 2]) -> libc::pid_t {
+fn fork(
+    index: usize,
+    script: PairWorkload,
+    fds: [RawFd; 4],
+    tallies: &[SharedCounts; 2],
+) -> libc::pid_t {
     // SAFETY: the child calls only functions listed in signal-safety(7), does not allocate, and exits by `_exit`.
     match unsafe { libc::fork() } {
         0 => {
-            let [gate, inlet, outlet, gates_other_end] = fds;
+            let [gate, inlet, outlet, gate_writer] = fds;
             // SAFETY: plain system calls on numbers; a failure ends the child.
             unsafe {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                libc::close(gates_other_end);
+                libc::close(gate_writer);
                 libc::close(if index == 0 { inlet } else { outlet });
                 let mut word = 0_u8;
                 let opened = libc::read(gate, (&raw mut word).cast(), 1) == 1;
                 let end = if index == 0 { outlet } else { inlet };
                 let pinned = script.cpus.is_none_or(|cpus| pin(cpus[index]));
-                let played = opened && pinned && act(index, script, end, &tallies[index]);
+                let played = opened && pinned && run_phases(index, script, end, &tallies[index]);
                 libc::_exit(i32::from(!played));
             }
         }
@@ -158,7 +163,7 @@ fn pin(cpu: usize) -> bool {
 }
 
 /// Runs all phases. Returns whether every call succeeded.
-fn act(index: usize, script: Script, end: RawFd, tally: &Tally) -> bool {
+fn run_phases(index: usize, script: PairWorkload, end: RawFd, tally: &SharedCounts) -> bool {
     let mut buffer = [0_u8; 1 << 20];
     for _ in 0..script.phases {
         let (mut calls, mut bytes) = (0, 0);
@@ -202,11 +207,11 @@ pub(crate) fn mark() -> Switches {
 /// Reports that `what` was not tested here, and why. Where skips are forbidden (`IPCPERF_FORBID_SKIPS=1`), a skip is a
 /// failure, except for the names in `IPCPERF_MAY_SKIP` (separated by commas). The message goes directly to standard
 /// error, because the test harness hides what a passing test prints.
-pub(crate) fn skipped(what: &str, why: &str) {
+pub(crate) fn report_skip(what: &str, why: &str) {
     let set = |name| std::env::var(name).unwrap_or_default();
-    let excepted = set("IPCPERF_MAY_SKIP").split(',').any(|name| name == what);
-    let forbidden = set("IPCPERF_FORBID_SKIPS") == "1" && !excepted;
-    assert!(!forbidden, "skipped, which is forbidden here: {what}: {why}");
+    let is_allowed = set("IPCPERF_MAY_SKIP").split(',').any(|name| name == what);
+    let is_forbidden = set("IPCPERF_FORBID_SKIPS") == "1" && !is_allowed;
+    assert!(!is_forbidden, "skipped, which is forbidden here: {what}: {why}");
     // The test passes even if standard error cannot be written.
     let _ = writeln!(std::io::stderr(), "skipped: {what}: {why}");
 }
@@ -218,16 +223,17 @@ mod tests {
     #[test]
     fn both_count_what_they_move() {
         let mut rehearsal =
-            Rehearsal::of(Script { bytes: 100, messages: 1_000, phases: 2, cpus: None });
-        assert_eq!(rehearsal.parties.members.len(), 2);
-        let [sender, receiver] = rehearsal.play();
-        assert_eq!(sender, Done { calls: 1_000, bytes: 100_000 });
+            ForkedPair::fork(PairWorkload { bytes: 100, messages: 1_000, phases: 2, cpus: None });
+        assert_eq!(rehearsal.targets.members.len(), 2);
+        let [sender, receiver] = rehearsal.run();
+        assert_eq!(sender, PeerCounts { calls: 1_000, bytes: 100_000 });
         assert_eq!(receiver.bytes, 100_000);
     }
 
     #[test]
     fn those_that_never_play_are_gone() {
-        let rehearsal = Rehearsal::of(Script { bytes: 1, messages: 1, phases: 1, cpus: None });
+        let rehearsal =
+            ForkedPair::fork(PairWorkload { bytes: 1, messages: 1, phases: 1, cpus: None });
         let child = rehearsal.children[0];
         drop(rehearsal);
         // SAFETY: signal 0 only checks whether the process exists.

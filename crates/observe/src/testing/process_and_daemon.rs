@@ -7,12 +7,12 @@ use std::process::{Child, Command, Stdio};
 use rustix::io::{read, write};
 
 use super::forked_pair::mark;
-use crate::{Member, Parties, Scope};
+use crate::{Member, Scope, Targets};
 
 /// Environment variable that makes this program run as the process.
-const ASKED: &str = "IPCPERF_TEST_HOUSEHOLD";
+const RUN_AS_PROCESS: &str = "IPCPERF_TEST_PROCESS_AND_DAEMON";
 /// Text that it prints before and after its thread ID.
-const SAYS: [&str; 2] = ["household of thread ", "."];
+const TID_DELIMITERS: [&str; 2] = ["main thread ", "."];
 const LINE: &[u8] = b"message\n";
 
 /// Number of messages in each of two phases. For each message the main thread writes to its helper and to the daemon,
@@ -21,14 +21,14 @@ pub(crate) const MESSAGES: u64 = 50;
 
 /// Both processes at their gates. They are killed when dropped.
 #[derive(Debug)]
-pub(crate) struct Household {
+pub(crate) struct ProcessAndDaemon {
     /// `sender`, a process with a helper thread, and `broker`, a daemon.
-    pub(crate) parties: Parties,
+    pub(crate) targets: Targets,
     process: Child,
     daemon: Child,
 }
 
-impl Household {
+impl ProcessAndDaemon {
     /// Starts both.
     pub(crate) fn start() -> Self {
         let mut daemon = Command::new("/bin/sh");
@@ -36,20 +36,21 @@ impl Household {
         let mut process = Command::new(std::env::current_exe().unwrap());
         // Tests are named without their crate.
         let (_, module) = module_path!().split_once("::").unwrap();
-        let test = format!("{module}::tests::is_played_where_it_is_asked_for");
-        let mut process = piped(process.args([&*test, "--exact", "--nocapture"]).env(ASKED, "1"));
-        let tid = said_tid(process.stdout.as_mut().unwrap());
+        let test = format!("{module}::tests::runs_in_a_separate_process");
+        let mut process =
+            piped(process.args([&*test, "--exact", "--nocapture"]).env(RUN_AS_PROCESS, "1"));
+        let tid = read_tid(process.stdout.as_mut().unwrap());
         let member =
             |role: &str, pid, tid, scope| Member { role: role.to_owned(), pid, tid, scope };
         let members = vec![
             member("sender", process.id(), tid, Scope::Process),
             member("broker", daemon.id(), daemon.id(), Scope::Daemon),
         ];
-        Self { parties: Parties { members }, process, daemon }
+        Self { targets: Targets { members }, process, daemon }
     }
 
     /// Opens the gate, forwards lines between the two, and waits for the process to exit.
-    pub(crate) fn play(&mut self) {
+    pub(crate) fn run(&mut self) {
         let (process, daemon) = (&mut self.process, &mut self.daemon);
         let mut to_process = process.stdin.take().unwrap();
         let mut from_process = process.stdout.take().unwrap();
@@ -57,14 +58,14 @@ impl Household {
         let mut from_daemon = daemon.stdout.take().unwrap();
         to_process.write_all(b"\n").unwrap();
         for _ in 0..2 * MESSAGES {
-            carry(&mut from_process, &mut to_daemon);
-            carry(&mut from_daemon, &mut to_process);
+            forward_line(&mut from_process, &mut to_daemon);
+            forward_line(&mut from_daemon, &mut to_process);
         }
         assert!(process.wait().unwrap().success());
     }
 }
 
-impl Drop for Household {
+impl Drop for ProcessAndDaemon {
     fn drop(&mut self) {
         for child in [&mut self.process, &mut self.daemon] {
             // Both fail only if the process is already gone.
@@ -79,19 +80,21 @@ fn piped(command: &mut Command) -> Child {
 }
 
 /// Reads the ID of the main thread, skipping what the test harness prints.
-fn said_tid(mut stdout: impl Read) -> u32 {
-    let (mut said, mut byte) = (String::new(), [0]);
+fn read_tid(mut stdout: impl Read) -> u32 {
+    let (mut output, mut byte) = (String::new(), [0]);
     loop {
-        let after = said.split_once(SAYS[0]).and_then(|(_, after)| after.split_once(SAYS[1]));
+        let after = output
+            .split_once(TID_DELIMITERS[0])
+            .and_then(|(_, after)| after.split_once(TID_DELIMITERS[1]));
         if let Some((tid, _)) = after {
             return tid.parse().unwrap();
         }
         stdout.read_exact(&mut byte).unwrap();
-        said.push(char::from(byte[0]));
+        output.push(char::from(byte[0]));
     }
 }
 
-fn carry(from: &mut impl Read, to: &mut impl Write) {
+fn forward_line(from: &mut impl Read, to: &mut impl Write) {
     let mut line = [0; LINE.len()];
     from.read_exact(&mut line).unwrap();
     assert_eq!(line, LINE);
@@ -99,32 +102,32 @@ fn carry(from: &mut impl Read, to: &mut impl Write) {
 }
 
 /// Runs the helper: it answers until its input is closed.
-fn help(mut asked: &PipeReader, mut answers: &PipeWriter) {
+fn run_helper(mut requests: &PipeReader, mut replies: &PipeWriter) {
     let mut line = [0; LINE.len()];
-    while asked.read_exact(&mut line).is_ok() {
-        answers.write_all(&line).unwrap();
+    while requests.read_exact(&mut line).is_ok() {
+        replies.write_all(&line).unwrap();
     }
 }
 
-fn play() {
-    let (asked, mut ask) = pipe().unwrap();
-    let (mut answer, answers) = pipe().unwrap();
-    let helper = std::thread::spawn(move || help(&asked, &answers));
+fn run_process() {
+    let (requests, mut request_writer) = pipe().unwrap();
+    let (mut reply_reader, replies) = pipe().unwrap();
+    let helper = std::thread::spawn(move || run_helper(&requests, &replies));
     let tid = rustix::thread::gettid();
-    write(stdout(), format!("{}{tid}{}", SAYS[0], SAYS[1]).as_bytes()).unwrap();
+    write(stdout(), format!("{}{tid}{}", TID_DELIMITERS[0], TID_DELIMITERS[1]).as_bytes()).unwrap();
     assert_eq!(read(stdin(), &mut [0]).unwrap(), 1);
     for _ in 0..2 {
         mark();
         for _ in 0..MESSAGES {
             let mut line = [0; LINE.len()];
-            ask.write_all(LINE).unwrap();
-            answer.read_exact(&mut line).unwrap();
+            request_writer.write_all(LINE).unwrap();
+            reply_reader.read_exact(&mut line).unwrap();
             assert_eq!(write(stdout(), &line).unwrap(), LINE.len());
             assert_eq!(read(stdin(), &mut line).unwrap(), LINE.len());
         }
         mark();
     }
-    drop(ask);
+    drop(request_writer);
     helper.join().unwrap();
 }
 
@@ -133,14 +136,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_played_where_it_is_asked_for() {
-        if std::env::var_os(ASKED).is_some() {
-            play();
+    fn runs_in_a_separate_process() {
+        if std::env::var_os(RUN_AS_PROCESS).is_some() {
+            run_process();
         }
     }
 
     #[test]
     fn a_household_plays_to_its_end() {
-        Household::start().play();
+        ProcessAndDaemon::start().run();
     }
 }

@@ -6,40 +6,41 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use super::forked_pair::mark;
-use crate::{Member, Parties, Scope};
+use crate::{Member, Scope, Targets};
 
 /// Size of each message, bytes.
 pub(crate) const BYTES: usize = 64;
 
 /// Two threads at their gate. They exit when dropped.
 #[derive(Debug)]
-pub(crate) struct Duet {
-    pub(crate) parties: Parties,
+pub(crate) struct ThreadPair {
+    pub(crate) targets: Targets,
     gates: Vec<Sender<()>>,
     threads: Vec<JoinHandle<u64>>,
 }
 
-impl Duet {
+impl ThreadPair {
     /// Starts a sender of `messages` in each of two phases, and a receiver.
-    pub(crate) fn of(messages: u64) -> Self {
+    pub(crate) fn new(messages: u64) -> Self {
         let (reader, writer) = pipe().unwrap();
-        let mut duet = Self { parties: Parties::default(), gates: Vec::new(), threads: Vec::new() };
-        duet.start("sender", move || send(&writer, messages));
-        duet.start("receiver", move || receive(&reader, messages));
-        duet
+        let mut pair = Self { targets: Targets::default(), gates: Vec::new(), threads: Vec::new() };
+        pair.start("sender", move || send(&writer, messages));
+        pair.start("receiver", move || receive(&reader, messages));
+        pair
     }
 
     fn start(&mut self, role: &str, phase: impl Fn() -> u64 + Send + 'static) {
-        let (gate, gates_other_end) = channel();
-        let (tell, told) = channel();
-        self.threads.push(std::thread::spawn(move || play(&gates_other_end, &tell, phase)));
+        let (gate, gate_receiver) = channel();
+        let (tid_sender, tid_receiver) = channel();
+        self.threads
+            .push(std::thread::spawn(move || run_thread(&gate_receiver, &tid_sender, phase)));
         self.gates.push(gate);
-        let (pid, tid) = (std::process::id(), told.recv().unwrap());
-        self.parties.members.push(Member { role: role.to_owned(), pid, tid, scope: Scope::Thread });
+        let (pid, tid) = (std::process::id(), tid_receiver.recv().unwrap());
+        self.targets.members.push(Member { role: role.to_owned(), pid, tid, scope: Scope::Thread });
     }
 
     /// Opens the gate, and returns the number of calls of each thread in its last phase.
-    pub(crate) fn play(self) -> Vec<u64> {
+    pub(crate) fn run(self) -> Vec<u64> {
         for gate in &self.gates {
             gate.send(()).unwrap();
         }
@@ -47,9 +48,9 @@ impl Duet {
     }
 }
 
-fn play(gate: &Receiver<()>, tell: &Sender<u32>, phase: impl Fn() -> u64) -> u64 {
+fn run_thread(gate: &Receiver<()>, tid_sender: &Sender<u32>, phase: impl Fn() -> u64) -> u64 {
     let tid = rustix::thread::gettid().as_raw_nonzero().get();
-    tell.send(tid.unsigned_abs()).unwrap();
+    tid_sender.send(tid.unsigned_abs()).unwrap();
     if gate.recv().is_err() {
         return 0;
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ipcperf_model::instrument::tool_calls::Calls;
+use ipcperf_model::instrument::tool_calls::ToolCallRow;
 use ipcperf_model::log2_histogram;
 use ipcperf_model::log2_histogram::ROWS;
 use ipcperf_model::observation::Observation;
 
-use crate::Parties;
+use crate::Targets;
 use crate::syscall_table::returns_bytes;
 
 /// Calls of one kind, counted one by one.
@@ -42,10 +42,10 @@ impl Tally {
     }
 
     /// Returns the row of `syscall`.
-    pub(crate) fn row(&self, syscall: &str) -> Calls {
+    pub(crate) fn to_row(&self, syscall: &str) -> ToolCallRow {
         let timed: u64 = self.times.values().sum();
         let total_ns = self.times.iter().map(|(ns, count)| ns * count).sum();
-        Calls {
+        ToolCallRow {
             syscall: syscall.to_owned(),
             count: self.count,
             errors: Some(self.errors),
@@ -53,7 +53,7 @@ impl Tally {
             total_ns: (timed > 0).then_some(total_ns),
             mean_ns: u64::checked_div(total_ns, timed),
             median_ns: self.median_ns(timed),
-            quantised_ns: (timed > 0).then(|| self.quantised_ns()),
+            log2_histogram_ns: (timed > 0).then(|| self.log2_histogram_ns()),
         }
     }
 
@@ -67,7 +67,7 @@ impl Tally {
         median.map(|(&ns, _)| ns)
     }
 
-    fn quantised_ns(&self) -> Vec<(u64, u64)> {
+    fn log2_histogram_ns(&self) -> Vec<(u64, u64)> {
         let mut counts = [0; ROWS];
         for (&ns, &count) in &self.times {
             counts[log2_histogram::row(ns)] += count;
@@ -77,20 +77,20 @@ impl Tally {
 }
 
 /// Sorts rows by count, the most frequent first.
-fn sorted(mut rows: Vec<Calls>) -> Vec<Calls> {
+fn sort_by_count(mut rows: Vec<ToolCallRow>) -> Vec<ToolCallRow> {
     rows.sort_by(|one, other| {
         other.count.cmp(&one.count).then_with(|| one.syscall.cmp(&other.syscall))
     });
     rows
 }
 
-/// Returns the observations for `rows`, given for each of `parties` in order.
-pub(crate) fn observations(parties: &Parties, rows: Vec<Vec<Calls>>) -> Vec<Observation> {
-    let roles = parties.members.iter().map(|member| member.role.as_str());
-    let told = |(role, rows): (_, Vec<Calls>)| {
-        sorted(rows).into_iter().map(move |row| Observation::of(Some(role), &row))
+/// Returns the observations for `rows`, given for each of `targets` in order.
+pub(crate) fn observations(targets: &Targets, rows: Vec<Vec<ToolCallRow>>) -> Vec<Observation> {
+    let roles = targets.members.iter().map(|member| member.role.as_str());
+    let to_observations = |(role, rows): (_, Vec<ToolCallRow>)| {
+        sort_by_count(rows).into_iter().map(move |row| Observation::from_row(Some(role), &row))
     };
-    roles.zip(rows).flat_map(told).collect()
+    roles.zip(rows).flat_map(to_observations).collect()
 }
 
 #[cfg(test)]
@@ -106,26 +106,26 @@ mod tests {
         for (returned, ns) in [(Some(100), 40), (Some(28), 10), (None, 10), (Some(0), 60)] {
             tally.add(returned, Some(ns));
         }
-        let row = tally.row("read");
+        let row = tally.to_row("read");
         assert_eq!((row.count, row.errors, row.returned_bytes), (4, Some(1), Some(128)));
         assert_eq!((row.total_ns, row.mean_ns, row.median_ns), (Some(120), Some(30), Some(10)));
-        assert_eq!(row.quantised_ns, Some(vec![(8, 2), (16, 0), (32, 2)]));
-        assert_eq!(tally.row("futex").returned_bytes, None);
+        assert_eq!(row.log2_histogram_ns, Some(vec![(8, 2), (16, 0), (32, 2)]));
+        assert_eq!(tally.to_row("futex").returned_bytes, None);
     }
 
     #[test]
     fn what_has_no_time_has_no_mean() {
         let mut tally = Tally::default();
         tally.add(None, None);
-        let row = tally.row("exit");
+        let row = tally.to_row("exit");
         assert_eq!((row.count, row.total_ns, row.mean_ns, row.median_ns), (1, None, None, None));
-        assert_eq!(row.quantised_ns, None);
+        assert_eq!(row.log2_histogram_ns, None);
     }
 
     #[test]
     fn instruments_agree_on_which_calls_return_bytes() {
         for call in Sysno::iter() {
-            let by_name = Tally::default().row(call.name()).returned_bytes.is_some();
+            let by_name = Tally::default().to_row(call.name()).returned_bytes.is_some();
             let by_number = by_number(call.id().into()).is_some_and(returns_bytes);
             assert_eq!(by_name, by_number, "{call}");
         }
@@ -136,7 +136,7 @@ mod tests {
     fn what_getrandom_returns_is_bytes() {
         let mut tally = Tally::default();
         tally.add(Some(16), None);
-        assert_eq!(tally.row("getrandom").returned_bytes, Some(16));
-        assert_eq!(tally.row("getdents64").returned_bytes, Some(16));
+        assert_eq!(tally.to_row("getrandom").returned_bytes, Some(16));
+        assert_eq!(tally.to_row("getdents64").returned_bytes, Some(16));
     }
 }

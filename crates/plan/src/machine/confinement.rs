@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ipcperf_model::environment::Confinement;
 
-use super::read::{Pairs, line, number};
+use super::read::{KeyValues, read_line, read_number};
 
 /// Namespaces that affect IPC, with the inode number that the kernel gives the initial one of each kind
 /// (`include/linux/proc_ns.h`).
@@ -14,19 +14,19 @@ const NAMESPACES: [(&str, u64); 4] =
 
 /// Reads the confinement.
 pub(super) fn read() -> Confinement {
-    let status = Pairs::of("/proc/self/status");
-    let kernel = |name: &str| number(format!("/proc/sys/kernel/{name}"));
+    let status = KeyValues::from_file("/proc/self/status");
+    let kernel = |name: &str| read_number(format!("/proc/sys/kernel/{name}"));
     Confinement {
         user_id: Some(u64::from(rustix::process::geteuid().as_raw())),
         capabilities: status.value("CapEff").map(str::to_owned),
         no_new_privileges: status.number("NoNewPrivs").map(|number| number != 0),
         seccomp: status.number("Seccomp").and_then(seccomp_mode),
         seccomp_filters: status.number("Seccomp_filters"),
-        security_modules: line("/sys/kernel/security/lsm"),
-        security_label: line("/proc/self/attr/current"),
+        security_modules: read_line("/sys/kernel/security/lsm"),
+        security_label: read_line("/proc/self/attr/current"),
         container: Some(container().unwrap_or_else(|| "none".to_owned())),
         own_namespaces: own_namespaces(),
-        perf_event_paranoid: number("/proc/sys/kernel/perf_event_paranoid"),
+        perf_event_paranoid: read_number("/proc/sys/kernel/perf_event_paranoid"),
         unprivileged_bpf_disabled: kernel("unprivileged_bpf_disabled"),
         ptrace_scope: kernel("yama/ptrace_scope"),
         kptr_restrict: kernel("kptr_restrict"),
@@ -51,17 +51,17 @@ fn container() -> Option<String> {
     if std::env::var_os("KUBERNETES_SERVICE_HOST").is_some() {
         return Some("kubernetes".to_owned());
     }
-    let said = std::env::var("container").ok().filter(|name| !name.is_empty());
-    let noted = || line("/run/systemd/container").filter(|name| !name.is_empty());
-    said.or_else(noted).or_else(|| {
+    let from_variable = std::env::var("container").ok().filter(|name| !name.is_empty());
+    let from_systemd = || read_line("/run/systemd/container").filter(|name| !name.is_empty());
+    from_variable.or_else(from_systemd).or_else(|| {
         let marks = [("/run/.containerenv", "podman"), ("/.dockerenv", "docker")];
         let mark = marks.into_iter().find(|(path, _)| Path::new(path).exists());
-        let group = || of_group(&line("/proc/1/cgroup").unwrap_or_default());
+        let group = || container_of_group(&read_line("/proc/1/cgroup").unwrap_or_default());
         mark.map(|(_, name)| name.to_owned()).or_else(group)
     })
 }
 
-fn of_group(groups: &str) -> Option<String> {
+fn container_of_group(groups: &str) -> Option<String> {
     let names = [("kubepods", "kubernetes"), ("docker", "docker"), ("libpod", "podman")];
     let others = [("lxc", "lxc"), ("containerd", "containerd"), ("garden", "garden")];
     let found = names.into_iter().chain(others).find(|(word, _)| groups.contains(word));
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn a_group_names_its_container() {
-        assert_eq!(of_group("0::/kubepods/pod1/docker-2").unwrap(), "kubernetes");
-        assert_eq!(of_group("3:cpu:/docker/0123").unwrap(), "docker");
-        assert_eq!(of_group("0::/init.scope"), None);
+        assert_eq!(container_of_group("0::/kubepods/pod1/docker-2").unwrap(), "kubernetes");
+        assert_eq!(container_of_group("3:cpu:/docker/0123").unwrap(), "docker");
+        assert_eq!(container_of_group("0::/init.scope"), None);
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use ipcperf_engine::placement::Topology;
 use ipcperf_model::environment::Cpus;
 
-use super::read::{Pairs, cpus_in, different, flag, line};
+use super::read::{KeyValues, count_cpus, count_distinct, read_flag, read_line};
 
 /// CPU features that affect clocks, copying, waiting and virtual machines.
 const FEATURES: [&str; 24] = [
@@ -37,20 +37,20 @@ const FEATURES: [&str; 24] = [
 
 /// Reads the CPUs.
 pub(super) fn read() -> Cpus {
-    let cpu = Pairs::of_first_part("/proc/cpuinfo");
+    let cpu = KeyValues::from_first_section("/proc/cpuinfo");
     let text = |key: &str| cpu.value(key).map(str::to_owned);
     let caches = caches();
-    let size = |level: u64, kind: Kind| {
+    let size = |level: u64, kind: CacheKind| {
         caches.iter().find(|cache| cache.level == level && cache.kind == kind)?.bytes
     };
-    let numbers = numbers();
+    let numbers = cpu_numbers();
     let topology = |name: &str| {
-        different(numbers.iter().map(|cpu| format!("{CPUS}/cpu{cpu}/topology/{name}")))
+        count_distinct(numbers.iter().map(|cpu| format!("{CPUS}/cpu{cpu}/topology/{name}")))
     };
     let last = caches.iter().max_by_key(|cache| cache.level);
-    let online = line(format!("{CPUS}/online"));
+    let online = read_line(format!("{CPUS}/online"));
     Cpus {
-        cpu_model: text("model name").or_else(|| part(&cpu)),
+        cpu_model: text("model name").or_else(|| arm_model(&cpu)),
         cpu_vendor: text("vendor_id").or_else(|| text("CPU implementer")),
         cpu_signature: signature(&cpu),
         cpu_microcode: text("microcode"),
@@ -58,16 +58,16 @@ pub(super) fn read() -> Cpus {
         allowed_cpus: Topology::read().ok().map(|topology| topology.allowed()),
         cpu_sockets: topology("core_siblings_list"),
         cpu_cores: topology("thread_siblings_list"),
-        cpu_threads: online.as_deref().and_then(cpus_in),
+        cpu_threads: online.as_deref().and_then(count_cpus),
         online_cpus: online,
-        possible_cpus: line(format!("{CPUS}/possible")),
-        smt_active: flag(format!("{CPUS}/smt/active")),
-        smt_control: line(format!("{CPUS}/smt/control")),
-        numa_nodes: line("/sys/devices/system/node/online").and_then(|list| cpus_in(&list)),
-        cache_l1d_bytes: size(1, Kind::Data),
-        cache_l1i_bytes: size(1, Kind::Instruction),
-        cache_l2_bytes: size(2, Kind::Unified),
-        cache_l3_bytes: size(3, Kind::Unified),
+        possible_cpus: read_line(format!("{CPUS}/possible")),
+        smt_active: read_flag(format!("{CPUS}/smt/active")),
+        smt_control: read_line(format!("{CPUS}/smt/control")),
+        numa_nodes: read_line("/sys/devices/system/node/online").and_then(|list| count_cpus(&list)),
+        cache_l1d_bytes: size(1, CacheKind::Data),
+        cache_l1i_bytes: size(1, CacheKind::Instruction),
+        cache_l2_bytes: size(2, CacheKind::Unified),
+        cache_l3_bytes: size(3, CacheKind::Unified),
         cache_line_bytes: last.and_then(|cache| cache.line_bytes),
         last_level_cache_cpus: last.and_then(|cache| cache.cpus.clone()),
     }
@@ -76,7 +76,7 @@ pub(super) fn read() -> Cpus {
 const CPUS: &str = "/sys/devices/system/cpu";
 
 /// Returns the CPUs that have a folder, in no order.
-fn numbers() -> Vec<u64> {
+fn cpu_numbers() -> Vec<u64> {
     let entries = fs::read_dir(CPUS).into_iter().flatten().flatten();
     let numbers =
         entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix("cpu")?.parse().ok());
@@ -84,12 +84,12 @@ fn numbers() -> Vec<u64> {
 }
 
 /// Identifies an Arm CPU by numbers, because Linux has no names for them.
-fn part(cpu: &Pairs) -> Option<String> {
+fn arm_model(cpu: &KeyValues) -> Option<String> {
     let (part, implementer) = (cpu.value("CPU part")?, cpu.value("CPU implementer")?);
     Some(format!("CPU part {part} of implementer {implementer}"))
 }
 
-fn signature(cpu: &Pairs) -> Option<String> {
+fn signature(cpu: &KeyValues) -> Option<String> {
     if let (Some(architecture), Some(part)) = (cpu.value("CPU architecture"), cpu.value("CPU part"))
     {
         let variant = cpu.value("CPU variant")?.trim_start_matches("0x");
@@ -105,7 +105,7 @@ fn features(flags: &str) -> Vec<String> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CacheKind {
     Data,
     Instruction,
     Unified,
@@ -114,7 +114,7 @@ enum Kind {
 /// Cache of the first CPU.
 struct Cache {
     level: u64,
-    kind: Kind,
+    kind: CacheKind,
     bytes: Option<u64>,
     line_bytes: Option<u64>,
     cpus: Option<String>,
@@ -125,11 +125,11 @@ fn caches() -> Vec<Cache> {
 }
 
 fn cache(folder: &str) -> Option<Cache> {
-    let file = |name: &str| line(format!("{folder}/{name}"));
+    let file = |name: &str| read_line(format!("{folder}/{name}"));
     let kind = match file("type")?.as_str() {
-        "Data" => Kind::Data,
-        "Instruction" => Kind::Instruction,
-        _ => Kind::Unified,
+        "Data" => CacheKind::Data,
+        "Instruction" => CacheKind::Instruction,
+        _ => CacheKind::Unified,
     };
     Some(Cache {
         level: file("level")?.parse().ok()?,
@@ -156,10 +156,10 @@ mod tests {
         assert_eq!(features("avx2x"), [""; 0]);
     }
 
-    fn cpuinfo(text: &str) -> Pairs {
+    fn cpuinfo(text: &str) -> KeyValues {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), text).unwrap();
-        Pairs::of_first_part(file.path().to_str().unwrap())
+        KeyValues::from_first_section(file.path().to_str().unwrap())
     }
 
     #[test]
@@ -168,10 +168,10 @@ mod tests {
             "Features\t: fp atomics\nCPU implementer\t: 0x41\nCPU architecture: 8\n\
              CPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n",
         );
-        assert_eq!(part(&arm).as_deref(), Some("CPU part 0xd0c of implementer 0x41"));
+        assert_eq!(arm_model(&arm).as_deref(), Some("CPU part 0xd0c of implementer 0x41"));
         assert_eq!(signature(&arm).as_deref(), Some("8/0xd0c/r3p1"));
         let other = cpuinfo("cpu family\t: 6\nmodel\t\t: 143\nstepping\t: 8\n");
-        assert_eq!((part(&other), signature(&other).as_deref()), (None, Some("6/143/8")));
+        assert_eq!((arm_model(&other), signature(&other).as_deref()), (None, Some("6/143/8")));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use ipcperf_model::environment::{Environment, Program};
 
 use super::{
     clock, confinement, control_group, cpus, kernel, kernel_limits, load, memory, network, power,
-    process_limits, scheduler, virtualisation,
+    process_limits, scheduler, virtualization,
 };
 
 /// Returns the environment to store with the results of `program`.
@@ -14,7 +14,7 @@ pub fn environment(program: Program) -> Environment {
         kernel: kernel::read(),
         cpus: cpus::read(),
         power: power::read(),
-        virtualisation: virtualisation::read(),
+        virtualization: virtualization::read(),
         clock: clock::read(),
         memory: memory::read(),
         load: load::read(),

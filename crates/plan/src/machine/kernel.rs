@@ -4,7 +4,7 @@ use std::fs;
 
 use ipcperf_model::environment::Kernel;
 
-use super::read::{line, number};
+use super::read::{read_line, read_number};
 
 /// Parameters of the kernel command line that affect IPC, or the part of their name before a dot. Other parameters
 /// are private and are not stored.
@@ -54,18 +54,18 @@ pub(super) fn read() -> Kernel {
     let uname = rustix::system::uname();
     let text = |text: &std::ffi::CStr| text.to_str().ok().map(str::to_owned);
     let (release, build) = (text(uname.release()), text(uname.version()));
-    let uptime = line("/proc/uptime");
+    let uptime = read_line("/proc/uptime");
     Kernel {
         kernel: text(uname.sysname()).zip(release.as_ref()).map(|(s, r)| format!("{s} {r}")),
         preemption: chosen_preemption().or_else(|| built_preemption(build.as_deref()?)),
         kernel_build: build,
         architecture: std::env::consts::ARCH.to_owned(),
         kernel_hz: release.and_then(|release| configured_hz(&release)),
-        kernel_parameters: line("/proc/cmdline").map(|line| parameters(&line)),
-        isolated_cpus: line("/sys/devices/system/cpu/isolated"),
-        nohz_full_cpus: line("/sys/devices/system/cpu/nohz_full"),
+        kernel_parameters: read_line("/proc/cmdline").map(|line| parameters(&line)),
+        isolated_cpus: read_line("/sys/devices/system/cpu/isolated"),
+        nohz_full_cpus: read_line("/sys/devices/system/cpu/nohz_full"),
         mitigations: mitigations(),
-        boot_id: line("/proc/sys/kernel/random/boot_id"),
+        boot_id: read_line("/proc/sys/kernel/random/boot_id"),
         uptime_s: uptime.and_then(|text| text.split('.').next()?.parse().ok()),
     }
 }
@@ -73,14 +73,14 @@ pub(super) fn read() -> Kernel {
 /// Returns the preemption model that was chosen at boot or later, which the file shows in parentheses. Only root
 /// can read it.
 fn chosen_preemption() -> Option<String> {
-    let all = line("/sys/kernel/debug/sched/preempt")?;
+    let all = read_line("/sys/kernel/debug/sched/preempt")?;
     let (_, rest) = all.split_once('(')?;
     rest.split_once(')').map(|(chosen, _)| chosen.to_owned())
 }
 
 /// Returns the preemption model that the kernel was built with, from its version string.
 fn built_preemption(build: &str) -> Option<String> {
-    if number("/sys/kernel/realtime") == Some(1) {
+    if read_number("/sys/kernel/realtime") == Some(1) {
         return Some("realtime".to_owned());
     }
     let built = build.split(' ').find_map(|word| match word {
@@ -104,11 +104,11 @@ fn configured_hz(release: &str) -> Option<u64> {
 /// Returns the words of the command line that affect IPC. Words after `--` are for the init process.
 fn parameters(line: &str) -> Vec<String> {
     let words = line.split_whitespace().take_while(|&word| word != "--");
-    let telling = words.filter(|word| {
+    let relevant = words.filter(|word| {
         let name = word.split(['=', '.']).next().unwrap_or_default();
         PARAMETERS.contains(&name)
     });
-    telling.map(str::to_owned).collect()
+    relevant.map(str::to_owned).collect()
 }
 
 fn mitigations() -> Vec<String> {

@@ -2,11 +2,11 @@
 
 use ipcperf_model::environment::KernelLimits;
 
-use super::read::{line, number};
+use super::read::{read_line, read_number};
 
 /// Reads the limits.
 pub(super) fn read() -> KernelLimits {
-    let setting = |name: &str| number(format!("/proc/sys/{name}"));
+    let setting = |name: &str| read_number(format!("/proc/sys/{name}"));
     KernelLimits {
         pipe_max_size_bytes: setting("fs/pipe-max-size"),
         pipe_user_pages_soft: setting("fs/pipe-user-pages-soft"),
@@ -18,7 +18,7 @@ pub(super) fn read() -> KernelLimits {
         msgmax_bytes: setting("kernel/msgmax"),
         msgmnb_bytes: setting("kernel/msgmnb"),
         msgmni: setting("kernel/msgmni"),
-        sem: line("/proc/sys/kernel/sem").map(|text| spaced(&text)),
+        sem: read_line("/proc/sys/kernel/sem").map(|text| normalize_spaces(&text)),
         shmmax_bytes: setting("kernel/shmmax"),
         shmall_pages: setting("kernel/shmall"),
         shmmni: setting("kernel/shmmni"),
@@ -26,7 +26,7 @@ pub(super) fn read() -> KernelLimits {
 }
 
 /// Replaces the whitespace between columns by one space.
-pub(super) fn spaced(text: &str) -> String {
+pub(super) fn normalize_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -36,6 +36,6 @@ mod tests {
 
     #[test]
     fn columns_get_one_space_between_them() {
-        assert_eq!(spaced("32000\t1024000000  500\n"), "32000 1024000000 500");
+        assert_eq!(normalize_spaces("32000\t1024000000  500\n"), "32000 1024000000 500");
     }
 }

@@ -2,17 +2,17 @@
 
 use ipcperf_model::environment::Load;
 
-use super::read::line;
+use super::read::read_line;
 
 /// Reads the load.
 pub(super) fn read() -> Load {
-    let load = line("/proc/loadavg").unwrap_or_default();
+    let load = read_line("/proc/loadavg").unwrap_or_default();
     let words: Vec<&str> = load.split(' ').collect();
     Load {
         load_average_1min: words.first().and_then(|word| word.parse().ok()),
         load_average_5min: words.get(1).and_then(|word| word.parse().ok()),
         runnable_tasks: words.get(3).and_then(|word| word.split('/').next()?.parse().ok()),
-        cpu_pressure_10s_share: line("/proc/pressure/cpu").and_then(|text| pressure(&text)),
+        cpu_pressure_10s_share: read_line("/proc/pressure/cpu").and_then(|text| pressure(&text)),
     }
 }
 

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use ipcperf_model::environment::Memory;
 use rustix::fs::statvfs;
 
-use super::read::{Pairs, line, number};
+use super::read::{KeyValues, read_line, read_number};
 
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage";
 
 /// Reads the memory.
 pub(super) fn read() -> Memory {
-    let memory = Pairs::of("/proc/meminfo");
-    let setting = |name: &str| number(format!("/proc/sys/vm/{name}"));
+    let memory = KeyValues::from_file("/proc/meminfo");
+    let setting = |name: &str| read_number(format!("/proc/sys/vm/{name}"));
     let free = memory.bytes("SwapFree");
     let shared = statvfs("/dev/shm").ok();
     let shared = shared.as_ref();
@@ -23,25 +23,25 @@ pub(super) fn read() -> Memory {
         swap_used_bytes: memory.bytes("SwapTotal").zip(free).map(|(all, f)| all.saturating_sub(f)),
         swappiness: setting("swappiness"),
         page_bytes: rustix::param::page_size() as u64,
-        transparent_hugepage: line(format!("{HUGE}/enabled")),
-        transparent_hugepage_defrag: line(format!("{HUGE}/defrag")),
-        transparent_hugepage_shmem: line(format!("{HUGE}/shmem_enabled")),
+        transparent_hugepage: read_line(format!("{HUGE}/enabled")),
+        transparent_hugepage_defrag: read_line(format!("{HUGE}/defrag")),
+        transparent_hugepage_shmem: read_line(format!("{HUGE}/shmem_enabled")),
         hugepage_bytes: memory.bytes("Hugepagesize"),
         hugepages: memory.number("HugePages_Total"),
         overcommit_memory: setting("overcommit_memory"),
         max_map_count: setting("max_map_count"),
         memfd_noexec: setting("memfd_noexec"),
-        numa_balancing: number("/proc/sys/kernel/numa_balancing"),
+        numa_balancing: read_number("/proc/sys/kernel/numa_balancing"),
         shared_memory_bytes: shared.map(|fs| fs.f_blocks.saturating_mul(fs.f_frsize)),
         shared_memory_free_bytes: shared.map(|fs| fs.f_bavail.saturating_mul(fs.f_frsize)),
-        temporary_filesystem: line("/proc/self/mountinfo")
+        temporary_filesystem: read_line("/proc/self/mountinfo")
             .and_then(|mounts| filesystem(&mounts, &temporary_folder())),
     }
 }
 
 /// Returns the memory available without swapping, bytes.
 pub fn available_memory_bytes() -> Option<u64> {
-    Pairs::of("/proc/meminfo").bytes("MemAvailable")
+    KeyValues::from_file("/proc/meminfo").bytes("MemAvailable")
 }
 
 fn temporary_folder() -> PathBuf {

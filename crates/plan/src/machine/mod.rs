@@ -25,7 +25,7 @@ mod power;
 mod process_limits;
 mod read;
 mod scheduler;
-mod virtualisation;
+mod virtualization;
 mod warning;
 mod warnings;
 

@@ -2,26 +2,26 @@
 
 use ipcperf_model::environment::Power;
 
-use super::read::{flag, line, number};
+use super::read::{read_flag, read_line, read_number};
 
 const FREQUENCY: &str = "/sys/devices/system/cpu/cpu0/cpufreq";
 const IDLE: &str = "/sys/devices/system/cpu/cpuidle";
 
 /// Reads the frequency and the idle states.
 pub(super) fn read() -> Power {
-    let frequency = |name: &str| line(format!("{FREQUENCY}/{name}"));
+    let frequency = |name: &str| read_line(format!("{FREQUENCY}/{name}"));
     let states = idle_states();
     let allowed = states.iter().filter(|state| state.disabled != Some(true));
     Power {
         frequency_driver: frequency("scaling_driver"),
         governor: frequency("scaling_governor"),
-        frequency_min_khz: number(format!("{FREQUENCY}/scaling_min_freq")),
-        frequency_max_khz: number(format!("{FREQUENCY}/scaling_max_freq")),
+        frequency_min_khz: read_number(format!("{FREQUENCY}/scaling_min_freq")),
+        frequency_max_khz: read_number(format!("{FREQUENCY}/scaling_max_freq")),
         boost: boost(),
         energy_preference: frequency("energy_performance_preference"),
-        idle_driver: line(format!("{IDLE}/current_driver")),
-        idle_governor: line(format!("{IDLE}/current_governor"))
-            .or_else(|| line(format!("{IDLE}/current_governor_ro"))),
+        idle_driver: read_line(format!("{IDLE}/current_driver")),
+        idle_governor: read_line(format!("{IDLE}/current_governor"))
+            .or_else(|| read_line(format!("{IDLE}/current_governor_ro"))),
         idle_exit_latency_us: allowed.filter_map(|state| state.latency_us).max(),
         idle_states: (!states.is_empty())
             .then(|| states.into_iter().map(|state| state.name).collect()),
@@ -30,8 +30,8 @@ pub(super) fn read() -> Power {
 
 /// Reads the general switch, or the one of Intel's driver, which has the opposite meaning.
 fn boost() -> Option<bool> {
-    let general = flag("/sys/devices/system/cpu/cpufreq/boost");
-    let intel = || flag("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|none| !none);
+    let general = read_flag("/sys/devices/system/cpu/cpufreq/boost");
+    let intel = || read_flag("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|none| !none);
     general.or_else(intel)
 }
 
@@ -45,9 +45,9 @@ fn idle_states() -> Vec<IdleState> {
     let state = |index| {
         let folder = format!("/sys/devices/system/cpu/cpu0/cpuidle/state{index}");
         Some(IdleState {
-            name: line(format!("{folder}/name"))?,
-            latency_us: number(format!("{folder}/latency")),
-            disabled: flag(format!("{folder}/disable")),
+            name: read_line(format!("{folder}/name"))?,
+            latency_us: read_number(format!("{folder}/latency")),
+            disabled: read_flag(format!("{folder}/disable")),
         })
     };
     (0..16).map_while(state).collect()

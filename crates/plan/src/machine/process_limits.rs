@@ -5,7 +5,7 @@ use rustix::process::{Resource, getrlimit};
 
 /// Reads the limits.
 pub(super) fn read() -> ProcessLimits {
-    let soft = |resource| Some(Amount::of(getrlimit(resource).current));
+    let soft = |resource| Some(Amount::from_limit(getrlimit(resource).current));
     ProcessLimits {
         ulimit_open_files: soft(Resource::Nofile),
         ulimit_processes: soft(Resource::Nproc),

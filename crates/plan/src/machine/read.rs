@@ -7,21 +7,21 @@ use std::path::Path;
 use std::str::FromStr;
 
 /// Maximum length of the first section of a file with a section for each CPU; the first section is enough.
-const FIRST_PART_BYTES: u64 = 16 << 10;
+const MAX_SECTION_BYTES: u64 = 16 << 10;
 
 /// Returns the trimmed contents of a file. An empty file yields an empty string, not `None`.
-pub(super) fn line(path: impl AsRef<Path>) -> Option<String> {
+pub(super) fn read_line(path: impl AsRef<Path>) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim_end_matches('\0').trim().to_owned())
 }
 
 /// Parses the number in a file.
-pub(super) fn number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
-    line(path)?.parse().ok()
+pub(super) fn read_number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
+    read_line(path)?.parse().ok()
 }
 
 /// Parses a Boolean file: `1` or `Y` for true, `0` or `N` for false.
-pub(super) fn flag(path: impl AsRef<Path>) -> Option<bool> {
-    match line(path)?.as_str() {
+pub(super) fn read_flag(path: impl AsRef<Path>) -> Option<bool> {
+    match read_line(path)?.as_str() {
         "1" | "Y" => Some(true),
         "0" | "N" => Some(false),
         _ => None,
@@ -29,7 +29,7 @@ pub(super) fn flag(path: impl AsRef<Path>) -> Option<bool> {
 }
 
 /// Number of CPUs in a list in the notation of the kernel, such as `0-3,8`.
-pub(super) fn cpus_in(list: &str) -> Option<u64> {
+pub(super) fn count_cpus(list: &str) -> Option<u64> {
     let mut count = 0;
     for range in list.split(',').filter(|range| !range.is_empty()) {
         let (start, end) = range.split_once('-').unwrap_or((range, range));
@@ -40,28 +40,28 @@ pub(super) fn cpus_in(list: &str) -> Option<u64> {
 }
 
 /// Number of different texts in the files; `None` if none of them exists.
-pub(super) fn different(paths: impl Iterator<Item = String>) -> Option<u64> {
-    let texts: BTreeSet<String> = paths.filter_map(line).collect();
+pub(super) fn count_distinct(paths: impl Iterator<Item = String>) -> Option<u64> {
+    let texts: BTreeSet<String> = paths.filter_map(read_line).collect();
     (!texts.is_empty()).then_some(texts.len() as u64)
 }
 
 /// Lines of the form `key: value`.
-pub(super) struct Pairs(String);
+pub(super) struct KeyValues(String);
 
-impl Pairs {
+impl KeyValues {
     /// Reads a whole file.
-    pub(super) fn of(path: &str) -> Self {
+    pub(super) fn from_file(path: &str) -> Self {
         Self(fs::read_to_string(path).unwrap_or_default())
     }
 
     /// Reads a file up to the first empty line. This is the first CPU of `/proc/cpuinfo`, which is long and slow to
     /// read on a large machine.
-    pub(super) fn of_first_part(path: &str) -> Self {
+    pub(super) fn from_first_section(path: &str) -> Self {
         let mut bytes = Vec::new();
         let Ok(file) = File::open(path) else {
             return Self(String::new());
         };
-        let _ = file.take(FIRST_PART_BYTES).read_to_end(&mut bytes);
+        let _ = file.take(MAX_SECTION_BYTES).read_to_end(&mut bytes);
         let text = String::from_utf8_lossy(&bytes);
         Self(text.split("\n\n").next().unwrap_or_default().to_owned())
     }
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn pairs_are_found_by_their_whole_key() {
-        let pairs = Pairs("MemTotal:  8 kB\nMem: 3\nmodel name\t: A: b\n".to_owned());
+        let pairs = KeyValues("MemTotal:  8 kB\nMem: 3\nmodel name\t: A: b\n".to_owned());
         assert_eq!(pairs.bytes("MemTotal"), Some(8192));
         assert_eq!(pairs.number("Mem"), Some(3));
         assert_eq!(pairs.value("model name"), Some("A: b"));
@@ -99,24 +99,27 @@ mod tests {
 
     #[test]
     fn cpus_of_a_list_are_counted() {
-        assert_eq!(cpus_in("0-3,8"), Some(5));
-        assert_eq!(cpus_in("7"), Some(1));
-        assert_eq!(cpus_in(""), Some(0));
-        assert_eq!((cpus_in("0-x"), cpus_in("3-1")), (None, None));
+        assert_eq!(count_cpus("0-3,8"), Some(5));
+        assert_eq!(count_cpus("7"), Some(1));
+        assert_eq!(count_cpus(""), Some(0));
+        assert_eq!((count_cpus("0-x"), count_cpus("3-1")), (None, None));
     }
 
     #[test]
     fn what_is_not_there_is_none_and_what_is_empty_is_empty() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        assert_eq!((line(&path), number::<u64>(&path), flag(&path)), (None, None, None));
+        assert_eq!(
+            (read_line(&path), read_number::<u64>(&path), read_flag(&path)),
+            (None, None, None)
+        );
         fs::write(&path, "\n").unwrap();
         assert_eq!(
-            (line(&path), number::<u64>(&path), flag(&path)),
+            (read_line(&path), read_number::<u64>(&path), read_flag(&path)),
             (Some(String::new()), None, None)
         );
         fs::write(&path, "1\n").unwrap();
-        assert_eq!((number(&path), flag(&path)), (Some(1_u64), Some(true)));
+        assert_eq!((read_number(&path), read_flag(&path)), (Some(1_u64), Some(true)));
     }
 
     #[test]
@@ -124,7 +127,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cpuinfo");
         fs::write(&path, "cpu : 0\n\ncpu : 1\nlater : 2\n").unwrap();
-        let pairs = Pairs::of_first_part(path.to_str().unwrap());
+        let pairs = KeyValues::from_first_section(path.to_str().unwrap());
         assert_eq!((pairs.value("cpu"), pairs.value("later")), (Some("0"), None));
     }
 }

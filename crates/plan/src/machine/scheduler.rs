@@ -4,21 +4,21 @@ use std::fs;
 
 use ipcperf_model::environment::Scheduler;
 
-use super::read::{flag, line, number};
+use super::read::{read_flag, read_line, read_number};
 
 /// Reads the scheduling.
 pub(super) fn read() -> Scheduler {
     let (nice, policy) = fs::read_to_string("/proc/self/stat")
         .map_or((None, None), |stat| (nice(&stat), policy(&stat)));
     Scheduler {
-        autogroup: line("/proc/self/autogroup"),
-        autogroup_enabled: flag("/proc/sys/kernel/sched_autogroup_enabled"),
+        autogroup: read_line("/proc/self/autogroup"),
+        autogroup_enabled: read_flag("/proc/sys/kernel/sched_autogroup_enabled"),
         nice,
         scheduling_policy: policy,
-        timer_slack_ns: number("/proc/self/timerslack_ns"),
-        sched_rt_runtime_us: number("/proc/sys/kernel/sched_rt_runtime_us"),
-        sched_base_slice_ns: number("/sys/kernel/debug/sched/base_slice_ns"),
-        sched_migration_cost_ns: number("/sys/kernel/debug/sched/migration_cost_ns"),
+        timer_slack_ns: read_number("/proc/self/timerslack_ns"),
+        sched_rt_runtime_us: read_number("/proc/sys/kernel/sched_rt_runtime_us"),
+        sched_base_slice_ns: read_number("/sys/kernel/debug/sched/base_slice_ns"),
+        sched_migration_cost_ns: read_number("/sys/kernel/debug/sched/migration_cost_ns"),
     }
 }
 

@@ -33,13 +33,13 @@ impl fmt::Display for Severity {
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Warning {
     /// ipcperf itself was built without optimization.
-    #[error("built without optimisation: figures are the harness's, not IPC's")]
+    #[error("built without optimization: the results measure the harness, not the mechanisms")]
     DebugBuild,
     /// Noise detection is off, because `IPCPERF_KEEP_DISTURBED` is set.
-    #[error("noise detection is off: disturbed runs count like others")]
+    #[error("noise detection is off: disturbed runs are not excluded")]
     NoiseDetectionOff,
     /// Other work keeps the CPUs busy.
-    #[error("others are at work (load {load:.1} on {cpus} CPUs): runs will be disturbed")]
+    #[error("other processes are running (load {load:.1} on {cpus} CPUs): runs will be disturbed")]
     BusyMachine {
         /// Load average over one minute.
         load: f64,
@@ -47,64 +47,70 @@ pub enum Warning {
         cpus: u64,
     },
     /// The host took CPU time from this guest.
-    #[error("the host took {} of the CPU time since the start, and may again", percent(*share))]
+    #[error("the host has taken {} of the CPU time since boot (steal time), and may do so again", percent(*share))]
     StealSeen {
         /// Share of the CPU time.
         share: f64,
     },
     /// The control group limits the CPU time of the peers.
-    #[error("the control group allows {cpus:.2} CPUs: parties stand still once that is spent")]
+    #[error(
+        "the control group has a quota of {cpus:.2} CPUs: peers are throttled when it is used up"
+    )]
     CpuQuota {
         /// Number of CPUs that the quota is worth.
         cpus: f64,
     },
     /// An idle virtual CPU halts at once and wakes slowly.
-    #[error("an idle virtual CPU halts at once: waking it adds some 10 to 20 us on two CPUs")]
+    #[error(
+        "idle virtual CPUs halt at once: on two CPUs, each wake-up takes some 10 to 20 us longer"
+    )]
     HaltsWhenIdle,
     /// The frequency follows the load.
-    #[error("governor {governor}: CPUs run slower while there is little to do")]
+    #[error("governor {governor}: CPUs run slower under low load")]
     GovernorSaves {
         /// Name of the governor.
         governor: String,
     },
     /// The clock is slow to read, because the kernel gave up the CPU's counter.
-    #[error("clock source {clock}: readings are slow, and the CPU's own counter was given up")]
+    #[error(
+        "clock source {clock}: reading the clock is slow, because the kernel does not use the CPU's counter"
+    )]
     SlowClock {
         /// Clock source in use.
         clock: String,
     },
     /// The CPU's counter changes its rate or stops.
-    #[error("the CPU's counter changes its pace or stops: round trips are timed by it")]
+    #[error("the CPU's counter, which times round trips, changes its rate or stops")]
     TicksVary,
     /// Other processes have priority.
-    #[error("nice is {nice}: others come first")]
+    #[error("nice is {nice}: other processes have priority")]
     LowPriority {
         /// Nice value.
         nice: i64,
     },
     /// The scheduling policy is not the usual one.
-    #[error("scheduling policy {policy}: parties take turns other than programs usually do")]
+    #[error("scheduling policy {policy}: peers are not scheduled like most programs")]
     OtherPolicy {
         /// Scheduling policy.
         policy: String,
     },
     /// The kernel moves pages between NUMA nodes while they are in use.
-    #[error("the kernel moves pages between nodes, with page faults in mid-run")]
+    #[error("the kernel moves pages between NUMA nodes, which causes page faults during runs")]
     PagesMove,
     /// System calls pass a seccomp filter.
-    #[error("each system call passes a seccomp filter first, and pays for it")]
+    #[error("a seccomp filter makes each system call slower")]
     SeccompFilter,
     /// Only one CPU is allowed.
-    #[error("one CPU is allowed: nothing can be measured across two")]
+    #[error("only one CPU is allowed: cases on two CPUs cannot be measured")]
     FewCpus,
     /// Little memory is available.
-    #[error("{} of memory can be had: large buffers are refused", bytes_in_words(*bytes))]
+    #[error("only {} of memory is available: large buffers are refused", bytes_in_words(*bytes))]
     LittleMemory {
         /// Available memory, bytes.
         bytes: u64,
     },
     /// Little space for named shared memory is free.
-    #[error("{} are free in /dev/shm: shared memory with a name stays small", bytes_in_words(*bytes))]
+    #[error("only {} is free in /dev/shm: large named shared memory is refused", bytes_in_words(*bytes))]
     SmallSharedMemory {
         /// Free space, bytes.
         bytes: u64,
@@ -116,40 +122,42 @@ pub enum Warning {
         bytes: u64,
     },
     /// The maximum size of socket buffers is small.
-    #[error("buffers of sockets hold at most {}: larger datagrams are refused", bytes_in_words(*bytes))]
+    #[error("socket buffers hold at most {}: larger datagrams are refused", bytes_in_words(*bytes))]
     SmallSocketBuffers {
         /// Maximum size, bytes.
         bytes: u64,
     },
     /// Little memory may be locked.
-    #[error("{} may be locked: what needs locked memory is refused more", bytes_in_words(*bytes))]
+    #[error("only {} of memory may be locked: requests for more locked memory are refused", bytes_in_words(*bytes))]
     LowLockedMemory {
         /// Maximum locked memory, bytes.
         bytes: u64,
     },
     /// Events in the kernel cannot be counted or sampled.
-    #[error("perf_event_paranoid is {paranoid}: the kernel's part cannot be counted or sampled")]
+    #[error("perf_event_paranoid is {paranoid}: events in the kernel cannot be counted or sampled")]
     NoKernelEvents {
         /// Value of the setting.
         paranoid: i64,
     },
     /// The machine is a guest, whose host may move its CPUs.
-    #[error("a virtual machine: two CPUs may be near or far, and change; runs on two are probed")]
+    #[error(
+        "virtual machine: the CPU distance may change; it is measured around each run on two CPUs"
+    )]
     VirtualMachine,
     /// The frequency depends on temperature and on the load of other CPUs.
-    #[error("boost is on: CPUs run faster while it is cool and quiet")]
+    #[error("boost is on: CPUs run faster when they are cool and other CPUs are idle")]
     Boost,
     /// Two CPUs may be threads of one core.
-    #[error("cores run two threads: two CPUs may be one core, and `split` may have chosen it")]
+    #[error("SMT is on: two CPUs may share a core, also those of --placement split")]
     SmtActive,
     /// The nice value acts only within the session.
-    #[error("autogroup is on: nice {nice} holds against the same session only")]
+    #[error("autogroup is on: nice {nice} only has an effect within the session")]
     PriorityIsLocal {
         /// Nice value.
         nice: i64,
     },
     /// Memory was short.
-    #[error("{} are swapped out: memory was short", bytes_in_words(*bytes))]
+    #[error("{} of memory is swapped out: memory was short", bytes_in_words(*bytes))]
     SwapUsed {
         /// Swap space in use, bytes.
         bytes: u64,
@@ -192,8 +200,8 @@ impl Warning {
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::DebugBuild => "cargo build --release",
-            Self::NoiseDetectionOff => "unset IPCPERF_KEEP_DISTURBED, which is for tests",
-            Self::BusyMachine { .. } => "end what `top` shows, and wait a minute",
+            Self::NoiseDetectionOff => "unset IPCPERF_KEEP_DISTURBED, which only tests should set",
+            Self::BusyMachine { .. } => "stop the processes at the top of `top`, and wait a minute",
             Self::StealSeen { .. } => "measure at a quieter time, or on dedicated CPUs",
             Self::CpuQuota { .. } => "echo max > cpu.max in the group; docker run without --cpus",
             Self::HaltsWhenIdle => {
@@ -201,14 +209,19 @@ impl Warning {
                  idle=poll"
             }
             Self::GovernorSaves { .. } => "cpupower frequency-set -g performance",
-            Self::SlowClock { .. } => "boot with clocksource=tsc tsc=reliable if the TSC is sound",
-            Self::TicksVary => "compare bandwidths and means, which another clock takes",
+            Self::SlowClock { .. } => {
+                "boot with clocksource=tsc tsc=reliable if the TSC is reliable"
+            }
+            Self::TicksVary => "compare bandwidths and mean times, which use another clock",
             Self::LowPriority { .. } => "start it without nice",
             Self::OtherPolicy { .. } => "chrt --other 0 ipcperf ...",
             Self::PagesMove => "sysctl -w kernel.numa_balancing=0",
             Self::SeccompFilter => "docker run --security-opt seccomp=unconfined",
-            Self::FewCpus => "taskset -c 0,1 ipcperf ..., or give the machine another CPU",
-            Self::LittleMemory { .. } => "end what uses memory, or raise the group's memory.max",
+            Self::FewCpus => "taskset -c 0,1 ipcperf ..., or add a CPU to the machine",
+            Self::LittleMemory { .. } => {
+                "stop processes that use much memory, or raise memory.max of the control \
+                group"
+            }
             Self::SmallSharedMemory { .. } => {
                 "mount -o remount,size=1G /dev/shm; docker run --shm-size=1g"
             }
@@ -220,10 +233,12 @@ impl Warning {
             Self::NoKernelEvents { .. } => {
                 "sysctl -w kernel.perf_event_paranoid=1, or sudo ipcperf ..."
             }
-            Self::VirtualMachine => "compare runs of the same cpu_pair_class only",
+            Self::VirtualMachine => "compare only runs of the same cpu_pair_class",
             Self::Boost => "echo 0 > /sys/devices/system/cpu/cpufreq/boost",
             Self::SmtActive => "--placement llc for two cores, smt for two threads of one",
-            Self::PriorityIsLocal { .. } => "echo -20 > /proc/self/autogroup before it starts",
+            Self::PriorityIsLocal { .. } => {
+                "echo -20 > /proc/self/autogroup in the shell before starting ipcperf"
+            }
             Self::SwapUsed { .. } => "swapoff -a; swapon -a",
         }
     }

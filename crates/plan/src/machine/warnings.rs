@@ -3,7 +3,7 @@
 use ipcperf_model::environment::{Amount, Environment};
 
 use super::control_group::quota_cpus;
-use super::read::cpus_in;
+use super::read::count_cpus;
 use super::warning::Warning;
 
 /// Capabilities by number, from `linux/capability.h`.
@@ -14,7 +14,7 @@ const CAP_PERFMON: u32 = 38;
 /// Clock sources whose reading is a system call or an access to a slow device.
 const SLOW_CLOCKS: [&str; 5] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"];
 /// Number of peers of a run, each of which needs a CPU.
-const PARTIES: f64 = 2.0;
+const PEERS: f64 = 2.0;
 /// Share of the CPUs above which the load average shows other activity.
 const BUSY_SHARE: f64 = 0.5;
 /// Share of CPU time stolen by the host above which the machine gets a warning, and a run is disturbed.
@@ -76,17 +76,17 @@ fn busy_machine(environment: &Environment) -> Option<Warning> {
 }
 
 fn steal_seen(environment: &Environment) -> Option<Warning> {
-    let share = environment.virtualisation.steal_share?;
+    let share = environment.virtualization.steal_share?;
     (share > STEAL_SHARE).then_some(Warning::StealSeen { share })
 }
 
 fn cpu_quota(environment: &Environment) -> Option<Warning> {
     let cpus = quota_cpus(environment.control_group.cgroup_cpu_max.as_deref()?)?;
-    (cpus < PARTIES).then_some(Warning::CpuQuota { cpus })
+    (cpus < PEERS).then_some(Warning::CpuQuota { cpus })
 }
 
 fn halts_when_idle(environment: &Environment) -> Option<Warning> {
-    let facts = &environment.virtualisation;
+    let facts = &environment.virtualization;
     let halts = facts.hypervisor? && facts.guest_halt_poll_ns? == 0;
     halts.then_some(Warning::HaltsWhenIdle)
 }
@@ -132,13 +132,13 @@ fn seccomp_filter(environment: &Environment) -> Option<Warning> {
 }
 
 fn few_cpus(environment: &Environment) -> Option<Warning> {
-    let allowed = cpus_in(environment.cpus.allowed_cpus.as_deref()?)?;
+    let allowed = count_cpus(environment.cpus.allowed_cpus.as_deref()?)?;
     (allowed == 1).then_some(Warning::FewCpus)
 }
 
 /// Checks the memory of the machine or of the control group, whichever is less.
 fn little_memory(environment: &Environment) -> Option<Warning> {
-    let group = environment.control_group.cgroup_memory_max_bytes.and_then(Amount::number);
+    let group = environment.control_group.cgroup_memory_max_bytes.and_then(Amount::as_number);
     let machine = environment.memory.memory_available_bytes;
     let bytes = machine.into_iter().chain(group).min()?;
     (bytes < LITTLE_MEMORY_BYTES).then_some(Warning::LittleMemory { bytes })
@@ -161,7 +161,7 @@ fn small_socket_buffers(environment: &Environment) -> Option<Warning> {
 }
 
 fn low_locked_memory(environment: &Environment) -> Option<Warning> {
-    let bytes = environment.process_limits.ulimit_locked_memory_bytes?.number()?;
+    let bytes = environment.process_limits.ulimit_locked_memory_bytes?.as_number()?;
     let low = bytes < LOW_LOCKED_BYTES && !environment.confinement.has_capability(CAP_IPC_LOCK)?;
     low.then_some(Warning::LowLockedMemory { bytes })
 }
@@ -174,7 +174,7 @@ fn no_kernel_events(environment: &Environment) -> Option<Warning> {
 }
 
 fn virtual_machine(environment: &Environment) -> Option<Warning> {
-    environment.virtualisation.hypervisor?.then_some(Warning::VirtualMachine)
+    environment.virtualization.hypervisor?.then_some(Warning::VirtualMachine)
 }
 
 fn boost(environment: &Environment) -> Option<Warning> {
@@ -216,9 +216,9 @@ mod tests {
         clean.cpus.numa_nodes = Some(1);
         clean.power.governor = some("performance");
         clean.power.boost = Some(false);
-        clean.virtualisation.hypervisor = Some(false);
-        clean.virtualisation.guest_halt_poll_ns = Some(0);
-        clean.virtualisation.steal_share = Some(0.0);
+        clean.virtualization.hypervisor = Some(false);
+        clean.virtualization.guest_halt_poll_ns = Some(0);
+        clean.virtualization.steal_share = Some(0.0);
         clean.clock.clock_source = some("tsc");
         clean.memory.memory_bytes = Some(32 << 30);
         clean.memory.memory_available_bytes = Some(16 << 30);
@@ -249,7 +249,7 @@ mod tests {
             (|e| e.program.build_profile = Some("debug".to_owned()), Warning::DebugBuild),
             (|e| e.program.noise_detection = Some(false), Warning::NoiseDetectionOff),
             (|e| e.load.load_average_1min = Some(4.5), Warning::BusyMachine { load: 4.5, cpus: 8 }),
-            (|e| e.virtualisation.steal_share = Some(0.03), Warning::StealSeen { share: 0.03 }),
+            (|e| e.virtualization.steal_share = Some(0.03), Warning::StealSeen { share: 0.03 }),
             (
                 |e| e.control_group.cgroup_cpu_max = Some("150000 100000".to_owned()),
                 Warning::CpuQuota { cpus: 1.5 },
@@ -311,8 +311,8 @@ mod tests {
         vec![
             (
                 |e| {
-                    e.virtualisation.hypervisor = Some(true);
-                    e.virtualisation.guest_halt_poll_ns = Some(200_000);
+                    e.virtualization.hypervisor = Some(true);
+                    e.virtualization.guest_halt_poll_ns = Some(200_000);
                 },
                 Warning::VirtualMachine,
             ),
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn a_guest_that_halts_is_a_guest_too() {
         let mut environment = clean();
-        environment.virtualisation.hypervisor = Some(true);
+        environment.virtualization.hypervisor = Some(true);
         assert_eq!(warnings(&environment), [Warning::HaltsWhenIdle, Warning::VirtualMachine]);
     }
 

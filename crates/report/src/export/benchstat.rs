@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use ipcperf_model::Mode;
 use ipcperf_model::printable::{is_unsafe, printable_line};
-use ipcperf_results::analysis::{Summarised, ns_per_message};
+use ipcperf_results::analysis::{AnalyzedFile, ns_per_message};
 use ipcperf_results::{Header, Sample};
 
 use super::Exporter;
@@ -15,20 +15,19 @@ use crate::terminal::not_ranked;
 /// Go's benchmark format.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "benchstat",
-    about: "kept repetitions in Go's benchmark format, for benchstat and CI actions",
-    details: "A line for each kept repetition: the case as `BenchmarkPipe/workload=stream/...`, ending \
-              in the number of its CPUs; messages or round trips; `ns/op`, the time of one of them; \
-              then what there is of `MB/s`, `p50-ns`, `p99-ns` and `lost-messages`. On two CPUs \
-              `cacheline-ns` is the distance between them: figures of different distances are not \
-              comparable, so a case that was measured at several has `/cpus=CLASS` in its name. A case \
-              of which fewer than half of the repetitions count is named in a line that begins with `#`. \
-              `benchstat old.txt new.txt` compares two exports.",
+    about: "valid repetitions in Go's benchmark format, for benchstat and CI actions",
+    details: "One line per valid repetition: the case as `BenchmarkPipe/workload=stream/...`, ending in the number of \
+        its CPUs; the number of messages or round trips; `ns/op`, the time of one of them; then those of `MB/s`, \
+        `p50-ns`, `p99-ns` and `lost-messages` that apply. On two CPUs, `cacheline-ns` is their cache-line round \
+        trip. Results of different CPU distance classes are not comparable, so a case that was measured in several \
+        has `/cpus=CLASS` in its name. A line that starts with `#` names each case of which fewer than half of the \
+        repetitions are valid. `benchstat old.txt new.txt` compares two exports.",
     write,
     #[cfg(test)]
     check: tests::check,
 };
 
-fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
+fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     for file in files {
         write_configuration(&file.results.header, out)?;
         // Only with several files: benchstat does not compare benchmarks whose configuration differs.
@@ -56,24 +55,24 @@ fn write_configuration(header: &Header, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "goos: linux\ngoarch: {architecture}\npkg: ipcperf\ncpu: {}", one_line(cpu))
 }
 
-fn write_file(file: &Summarised, out: &mut dyn Write) -> io::Result<()> {
+fn write_file(file: &AnalyzedFile, out: &mut dyn Write) -> io::Result<()> {
     let mut cases: BTreeMap<&str, Vec<&Sample>> = BTreeMap::new();
-    for sample in file.results.samples.iter().filter(|sample| sample.counts_undisturbed()) {
+    for sample in file.results.samples.iter().filter(|sample| sample.is_valid_uninstrumented()) {
         cases.entry(&sample.run.case.case_id).or_default().push(sample);
     }
     let planned = file.results.header.plan.cases.iter();
     for samples in planned.filter_map(|case| cases.get(case.as_str())) {
-        write_case(samples, build(file, samples), out)?;
+        write_case(samples, build_label(file, samples), out)?;
     }
     // Not a benchmark line, so benchstat ignores it.
     for line in not_ranked(&file.summaries) {
-        writeln!(out, "# fewer than half of its repetitions count: {}", one_line(&line))?;
+        writeln!(out, "# fewer than half of the repetitions are valid: {}", one_line(&line))?;
     }
     Ok(())
 }
 
 /// Returns a label for the file of the custom mechanism of `samples`, if other results have another file of its name.
-fn build<'a>(file: &'a Summarised, samples: &[&Sample]) -> Option<&'a str> {
+fn build_label<'a>(file: &'a AnalyzedFile, samples: &[&Sample]) -> Option<&'a str> {
     let mechanism = &samples.first()?.run.case.mechanism;
     let summary = file.summaries.iter().find(|summary| summary.case.mechanism == *mechanism)?;
     Some(summary.build.trim()).filter(|build| !build.is_empty())
@@ -84,37 +83,43 @@ fn write_case(samples: &[&Sample], build: Option<&str>, out: &mut dyn Write) -> 
     for sample in samples {
         let class = sample.cpu_pair_class.as_ref().filter(|_| classes.len() > 1);
         if let Some(ns) = sample.round_trip_ns_mean.or_else(|| ns_per_message(sample)) {
-            let (name, messages) = (name(sample, class, build), sample.messages);
-            writeln!(out, "{name} {messages} {ns} ns/op{}", further(sample))?;
+            let (name, messages) = (benchmark_name(sample, class, build), sample.messages);
+            writeln!(out, "{name} {messages} {ns} ns/op{}", extra_metrics(sample))?;
         }
     }
     Ok(())
 }
 
 /// Returns the name of a case in Go's form: key-value pairs, then the number of CPUs.
-fn name(sample: &Sample, class: Option<&String>, build: Option<&str>) -> String {
+fn benchmark_name(sample: &Sample, class: Option<&String>, build: Option<&str>) -> String {
     let case = &sample.run.case;
-    let mut words = vec![
+    let mut parameters = vec![
         ("workload", case.workload.name().to_owned()),
         ("mode", case.mode.name().to_owned()),
         ("placement", case.placement.clone()),
         ("buffer", case.buffer_bytes.to_string()),
     ];
-    words.extend(case.options.iter().map(|(name, value)| (name.as_str(), value.clone())));
-    let conditions = case.conditions().into_iter();
-    words.extend(conditions.map(|one| (one.flag, one.value.to_string())));
+    parameters.extend(case.options.iter().map(|(name, value)| (name.as_str(), value.clone())));
+    let conditions = case.non_defaults().into_iter();
+    parameters.extend(conditions.map(|one| (one.flag, one.value.to_string())));
     if case.verify {
-        words.push(("verify", "yes".to_owned()));
+        parameters.push(("verify", "yes".to_owned()));
     }
-    words.extend(class.map(|class| ("cpus", class.clone())));
-    words.extend(build.map(|build| ("file", build.to_owned())));
-    let words = words.iter().map(|(key, value)| format!("/{}={}", quoted(key), quoted(value)));
+    parameters.extend(class.map(|class| ("cpus", class.clone())));
+    parameters.extend(build.map(|build| ("file", build.to_owned())));
+    let words = parameters
+        .iter()
+        .map(|(key, value)| format!("/{}={}", percent_encode(key), percent_encode(value)));
     let words = words.collect::<String>();
-    format!("Benchmark{}{words}-{}", quoted(&camel_case(&case.mechanism)), cpus(sample))
+    format!(
+        "Benchmark{}{words}-{}",
+        percent_encode(&camel_case(&case.mechanism)),
+        cpu_count(sample)
+    )
 }
 
 /// Returns the number of CPUs of the case. If the scheduler chooses them, returns the number it can use at once.
-fn cpus(sample: &Sample) -> usize {
+fn cpu_count(sample: &Sample) -> usize {
     let case = &sample.run.case;
     match case.cpus.iter().collect::<BTreeSet<_>>().len() {
         0 if case.mode == Mode::OneThread => 1,
@@ -124,7 +129,7 @@ fn cpus(sample: &Sample) -> usize {
 }
 
 /// Returns further metrics. Bandwidth is exact: whole bytes are written as millionths of a megabyte.
-fn further(sample: &Sample) -> String {
+fn extra_metrics(sample: &Sample) -> String {
     let bandwidth = sample
         .bandwidth_bytes_per_s
         .map(|bytes| format!("{}.{:06} MB/s", bytes / 1_000_000, bytes % 1_000_000));
@@ -150,7 +155,7 @@ fn camel_case(name: &str) -> String {
 }
 
 /// Percent-encodes the characters of `text` that would end a name or a part of it.
-fn quoted(text: &str) -> String {
+fn percent_encode(text: &str) -> String {
     let quote = |letter: char| {
         let plain = !letter.is_whitespace() && !is_unsafe(letter) && !"/=%".contains(letter);
         let mut bytes = [0; 4];
@@ -169,7 +174,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use ipcperf_results::Sample;
-    use ipcperf_results::analysis::Summarised;
+    use ipcperf_results::analysis::AnalyzedFile;
 
     /// A line of Go's benchmark format: name, count, and values by unit.
     type Benchmark<'a> = (&'a str, u64, Vec<(&'a str, &'a str)>);
@@ -182,14 +187,14 @@ mod tests {
     }
 
     /// Checks each line against its repetition.
-    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
+    pub(in crate::export) fn check(text: &str, files: &[AnalyzedFile]) {
         for key in ["goos: linux\n", "goarch: ", "pkg: ipcperf\n", "cpu: "] {
             assert!(text.contains(key), "no {key}");
         }
         assert_eq!(text.contains("file: one.jsonl\n"), files.len() > 1);
         let read: Vec<_> = text.lines().filter_map(benchmark).collect();
         let kept = files.iter().flat_map(|file| &file.results.samples);
-        let kept: Vec<&Sample> = kept.filter(|sample| sample.set_aside.is_none()).collect();
+        let kept: Vec<&Sample> = kept.filter(|sample| sample.excluded.is_none()).collect();
         assert_eq!(read.len(), kept.len());
         let is_any = !kept.is_empty();
         for ((name, messages, values), sample) in read.into_iter().zip(kept) {

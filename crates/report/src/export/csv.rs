@@ -2,44 +2,43 @@
 
 use std::io::{self, Write};
 
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 
-use super::json::{Row, rows};
-use super::{Exporter, sheet};
+use super::json::{SummaryRow, rows};
+use super::{Exporter, csv_writer};
 
 /// Summaries as CSV.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "csv",
-    about: "summaries as a sheet: a row for each case and class of CPU pair",
-    details: "RFC 4180: commas, a row of names first, decimal points, UTF-8, lines ending in CR LF. \
-              The columns are the keys of `json`, with those of nested objects joined by `_`, as in \
-              `bandwidth_bytes_per_s_median` and `sender_cpu_ns_per_message_q1`; `median_interval` \
-              is `_low` and `_high`. Lists of numbers stand in one cell, separated by spaces, \
-              `options` as `name=value`, modes as JSON. What is not known is an empty cell. A text \
-              that a spreadsheet would take for a formula has a `'` before it. pandas takes the name of \
-              the mechanism `null` for nothing, unless it is told \
-              `keep_default_na=False, na_values=[\"\"]`.",
+    about: "summaries, one row per case and CPU distance class",
+    details: "RFC 4180: comma-separated, with a header row, decimal points, UTF-8, and lines that end in CR LF. The \
+        columns are the keys of `json`; keys of nested objects are joined by `_`, as in \
+        `bandwidth_bytes_per_s_median` and `sender_cpu_ns_per_message_q1`. `median_interval` has the columns `_low` \
+        and `_high`. A list of numbers is one cell, separated by spaces; `options` are `name=value`; modes are JSON. \
+        An unknown value is an empty cell. A text that a spreadsheet would interpret as a formula starts with an \
+        additional `'`. pandas reads the mechanism name `null` as a missing value, unless called with \
+        `keep_default_na=False, na_values=[\"\"]`.",
     write,
     #[cfg(test)]
     check: tests::check,
 };
 
-fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
+fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     let roles = files.iter().flat_map(|file| &file.summaries).flat_map(|case| case.roles.keys());
-    sheet::write::<Row>(&roles.cloned().collect(), &[], rows(files), out)
+    csv_writer::write::<SummaryRow>(&roles.cloned().collect(), &[], rows(files), out)
 }
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_results::analysis::Summarised;
+    use ipcperf_results::analysis::AnalyzedFile;
 
     use super::rows;
-    use crate::export::tests::{HOSTILE, Sheet, assert_harmless};
+    use crate::export::tests::{CsvTable, HOSTILE, assert_no_formulas};
 
     /// Checks each number of a sheet against its summary.
-    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
-        let sheet = Sheet::read(text);
-        assert_harmless(&sheet);
+    pub(in crate::export) fn check(text: &str, files: &[AnalyzedFile]) {
+        let sheet = CsvTable::read(text);
+        assert_no_formulas(&sheet);
         let rows: Vec<_> = rows(files).collect();
         assert_eq!(sheet.rows.len(), rows.len());
         for (place, row) in rows.iter().enumerate() {

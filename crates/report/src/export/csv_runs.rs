@@ -3,57 +3,57 @@
 use std::io::{self, Write};
 
 use ipcperf_results::Sample;
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Exporter, sheet};
+use super::{Exporter, csv_writer};
 
 /// Samples as CSV.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "csv-runs",
-    about: "samples as a sheet: a row for each run, those set aside included",
-    details: "As `csv`, but with what each single run yielded: the raw repetitions. Runs that do not \
-              count say why in `set_aside`; leave them out by its being empty. All keys of a sample \
-              are columns but the histogram of round trips and the slices of the warm-up.",
+    about: "samples, one row per run, including excluded runs",
+    details: "As `csv`, but with the values of each run. `excluded` is empty for valid runs and has the reason for \
+        the others. All keys of a sample are columns, except the histogram of round trips and the slices of the \
+        warm-up.",
     write,
     #[cfg(test)]
     check: tests::check,
 };
 
 /// Keys that are long and not single numbers.
-const LEFT_OUT: [&str; 2] = ["round_trip_histogram", "warm_up_slices_ns"];
+const OMITTED_KEYS: [&str; 2] = ["round_trip_histogram", "warm_up_slices_ns"];
 
 /// A sample with the file that contains it.
 #[derive(Serialize, JsonSchema)]
-struct Row<'a> {
+struct SampleRow<'a> {
     /// The results file.
     file: String,
     #[serde(flatten)]
     sample: &'a Sample,
 }
 
-fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
+fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     let keys = files.iter().flat_map(|file| &file.results.samples);
     let keys = keys.flat_map(|sample| sample.roles.keys());
     let rows = files.iter().flat_map(|file| {
-        let row = |sample| Row { file: file.path.display().to_string(), sample };
+        let row = |sample| SampleRow { file: file.path.display().to_string(), sample };
         file.results.samples.iter().map(row)
     });
-    sheet::write::<Row>(&keys.map(str::to_owned).collect(), &LEFT_OUT, rows, out)
+    csv_writer::write::<SampleRow>(&keys.map(str::to_owned).collect(), &OMITTED_KEYS, rows, out)
 }
 
 #[cfg(test)]
 mod tests {
     use ipcperf_results::Sample;
-    use ipcperf_results::analysis::Summarised;
+    use ipcperf_results::analysis::AnalyzedFile;
 
-    use crate::export::tests::{Sheet, assert_harmless};
+    use crate::export::tests::{CsvTable, assert_no_formulas};
 
     /// Checks each number of a sheet against its sample.
-    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
-        let sheet = Sheet::read(text);
-        assert_harmless(&sheet);
+    pub(in crate::export) fn check(text: &str, files: &[AnalyzedFile]) {
+        let sheet = CsvTable::read(text);
+        assert_no_formulas(&sheet);
         let samples: Vec<&Sample> = files.iter().flat_map(|file| &file.results.samples).collect();
         assert_eq!(sheet.rows.len(), samples.len());
         for (place, sample) in samples.into_iter().enumerate() {

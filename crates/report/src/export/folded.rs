@@ -4,26 +4,26 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-use ipcperf_model::instrument::profile::Row;
+use ipcperf_model::instrument::profile::ProfileRow;
 use ipcperf_model::printable::is_unsafe;
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 
 use super::Exporter;
 
 /// Folded stacks of the profile.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "folded",
-    about: "stacks that the profile sampled, folded, for flamegraph.pl, inferno and speedscope",
-    details: "A line for each stack: the case, the role, its callers from the outermost on, a function of the \
-              kernel marked by `_[k]`, all joined by `;`, then the number of samples over the runs that count. \
-              Nothing where the profile watched no run. `ipcperf export folded FILE | inferno-flamegraph` draws \
-              them; `grep '^pipe/stream/2proc/same/4096;sender;'` has one role of one case.",
+    about: "call stacks sampled by `profile`, for flamegraph.pl, inferno and speedscope",
+    details: "One line per stack: the case, the role, and the functions from the outermost caller inward, joined by \
+        `;`, then the number of samples over the valid runs. `_[k]` marks functions of the kernel. Without runs that \
+        `profile` sampled, the output is empty. `ipcperf export folded FILE | inferno-flamegraph` draws a flame \
+        graph; `grep '^pipe/stream/2proc/same/4096;sender;'` selects one role of one case.",
     write,
     #[cfg(test)]
     check: tests::check,
 };
 
-fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
+fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     for (stack, samples) in stacks(files) {
         writeln!(out, "{stack} {samples}")?;
     }
@@ -31,24 +31,24 @@ fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Sums the samples of each stack over all valid runs.
-fn stacks(files: &[Summarised]) -> BTreeMap<String, u64> {
+fn stacks(files: &[AnalyzedFile]) -> BTreeMap<String, u64> {
     let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
     for file in files {
-        let counting = file.results.samples.iter().filter(|sample| sample.set_aside.is_none());
+        let counting = file.results.samples.iter().filter(|sample| sample.excluded.is_none());
         let cells: HashMap<&str, &str> =
             counting.map(|run| (&*run.run.run_id, run.run.case.cell())).collect();
         for seen in &file.results.observations {
             let Some(cell) = cells.get(seen.run_id.as_str()) else { continue };
-            let Some(Row::Stack(told)) = seen.told().row() else { continue };
-            let samples = stacks.entry(folded(cell, &told.stack)).or_default();
-            *samples = samples.saturating_add(told.samples);
+            let Some(ProfileRow::Stack(sampled)) = seen.to_observation().row() else { continue };
+            let samples = stacks.entry(folded_line(cell, &sampled.stack)).or_default();
+            *samples = samples.saturating_add(sampled.samples);
         }
     }
     stacks
 }
 
 /// Formats one line. Names from a file may contain anything, so unsafe characters are replaced.
-fn folded(cell: &str, stack: &str) -> String {
+fn folded_line(cell: &str, stack: &str) -> String {
     let plain = |letter: char| if is_unsafe(letter) { '?' } else { letter };
     format!("{};{}", cell.replace(';', ":"), stack).chars().map(plain).collect()
 }
@@ -57,14 +57,14 @@ fn folded(cell: &str, stack: &str) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use ipcperf_results::analysis::Summarised;
+    use ipcperf_results::analysis::AnalyzedFile;
 
     /// Checks the samples of each stack against the observations of the profile.
-    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
+    pub(in crate::export) fn check(text: &str, files: &[AnalyzedFile]) {
         let mut wanted: BTreeMap<String, u64> = BTreeMap::new();
         for file in files {
             let seen = file.results.samples.iter().zip(&file.results.observations);
-            for (sample, seen) in seen.filter(|(sample, _)| sample.set_aside.is_none()) {
+            for (sample, seen) in seen.filter(|(sample, _)| sample.excluded.is_none()) {
                 let name = sample.run.case.case_id.replace(';', ":");
                 let samples = seen.fields["samples"].as_u64().unwrap();
                 *wanted.entry(format!("{name};sender;write;Vec<[u8; 4]>?x_[k]")).or_default() +=

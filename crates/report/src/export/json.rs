@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use ipcperf_model::printable::write_pretty_json;
-use ipcperf_results::analysis::{CaseSummary, Summarised};
+use ipcperf_results::analysis::{AnalyzedFile, CaseSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,9 +13,8 @@ use super::Exporter;
 pub const EXPORTER: Exporter = Exporter {
     name: "json",
     about: "summaries as an array of objects",
-    details: "An object for each case and class of CPU pair, with the file it is from: what \
-              `ipcperf show --json` prints. A figure is an object of its median, its quartiles and \
-              the number of kept repetitions.",
+    details: "One object per case and CPU distance class, with its file, as printed by `ipcperf show --json`. A \
+        figure has its median, quartiles and number of valid repetitions.",
     write,
     #[cfg(test)]
     check: tests::check,
@@ -23,7 +22,7 @@ pub const EXPORTER: Exporter = Exporter {
 
 /// A summary with the file that contains it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Row<'a> {
+pub(super) struct SummaryRow<'a> {
     /// The results file.
     pub(super) file: String,
     #[serde(flatten)]
@@ -31,29 +30,29 @@ pub(super) struct Row<'a> {
 }
 
 /// Returns the summaries of all files in order.
-pub(super) fn rows(files: &[Summarised]) -> impl Iterator<Item = Row<'_>> {
+pub(super) fn rows(files: &[AnalyzedFile]) -> impl Iterator<Item = SummaryRow<'_>> {
     files.iter().flat_map(|file| {
-        let row = |summary| Row { file: file.path.display().to_string(), summary };
+        let row = |summary| SummaryRow { file: file.path.display().to_string(), summary };
         file.summaries.iter().map(row)
     })
 }
 
-fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<Row> = rows(files).collect();
+fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<SummaryRow> = rows(files).collect();
     write_pretty_json(&rows, out)?;
     writeln!(out)
 }
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_results::analysis::Summarised;
+    use ipcperf_results::analysis::AnalyzedFile;
     use serde_json::Value;
 
     use super::rows;
     use crate::export::tests::HOSTILE;
 
     /// Checks each object against its summary.
-    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
+    pub(in crate::export) fn check(text: &str, files: &[AnalyzedFile]) {
         let read: Vec<Value> = serde_json::from_str(text).unwrap();
         let wanted: Vec<Value> =
             rows(files).map(|row| serde_json::to_value(row).unwrap()).collect();

@@ -3,18 +3,18 @@
 use std::io::{self, Write};
 
 use ipcperf_model::printable::is_unsafe;
-use ipcperf_results::analysis::{CaseSummary, Spread, Summarised};
+use ipcperf_results::analysis::{AnalyzedFile, CaseSummary, Spread};
 
 use super::Exporter;
-use crate::terminal::{Figures, ROOFS, not_ranked, refusals, sections};
-use crate::wording::Beside;
+use crate::terminal::{HARDWARE_LIMIT_HEADING, ResultsTable, not_ranked, refusals, sections};
+use crate::wording::ErrorBar;
 
 /// Tables in GitHub's Markdown.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "markdown",
     about: "the tables of ipcperf show, for issues and pull requests",
-    details: "GitHub's Markdown: the tables as `ipcperf show` groups them, with what was refused; below \
-              each file, folded away, one table with the exact figures.",
+    details: "GitHub-flavored Markdown: the tables of `ipcperf show` and the refused cases; below each file, a \
+        collapsed table of the exact values.",
     write,
     #[cfg(test)]
     check: tests::check,
@@ -25,7 +25,7 @@ const WIDTH: usize = 116;
 /// Markdown characters to escape. HTML is escaped separately.
 const MARKUP: &str = "\\`*_[]|~";
 
-fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
+fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     for (place, file) in files.iter().enumerate() {
         if place > 0 {
             writeln!(out)?;
@@ -35,34 +35,34 @@ fn write(files: &[Summarised], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn write_file(file: &Summarised, out: &mut dyn Write) -> io::Result<()> {
+fn write_file(file: &AnalyzedFile, out: &mut dyn Write) -> io::Result<()> {
     let header = &file.results.header;
     let (path, started) = (file.path.display().to_string(), &header.started);
-    writeln!(out, "**{}**, {}", text(&path), text(started))?;
-    writeln!(out, "\n{}", text(&header.environment.in_one_line()))?;
-    let precise = header.plan.until_ci.is_some();
-    let beside = if precise { Beside::Interval } else { Beside::Spread };
-    for section in sections(&file.summaries, beside) {
-        writeln!(out, "\n### {}", text(&section.heading.to_string()))?;
-        write_figures(&section.figures, out)?;
-        if let Some(roofs) = &section.roofs {
-            writeln!(out, "\n{ROOFS}:")?;
-            write_figures(roofs, out)?;
+    writeln!(out, "**{}**, {}", escape(&path), escape(started))?;
+    writeln!(out, "\n{}", escape(&header.environment.summary_line()))?;
+    let has_precision = header.plan.until_ci.is_some();
+    let error_bar = if has_precision { ErrorBar::ConfidenceInterval } else { ErrorBar::Iqr };
+    for section in sections(&file.summaries, error_bar) {
+        writeln!(out, "\n### {}", escape(&section.heading.to_string()))?;
+        write_figures(&section.results, out)?;
+        if let Some(shares) = &section.hardware_limit_shares {
+            writeln!(out, "\n{HARDWARE_LIMIT_HEADING}:")?;
+            write_figures(shares, out)?;
         }
     }
     for refusal in refusals(&file.summaries) {
-        writeln!(out, "\n{}", text(&refusal))?;
+        writeln!(out, "\n{}", escape(&refusal))?;
     }
     for line in not_ranked(&file.summaries) {
-        writeln!(out, "\nfewer than half of its repetitions count: {}", text(&line))?;
+        writeln!(out, "\nfewer than half of the repetitions are valid: {}", escape(&line))?;
     }
     write_exact(&file.summaries, out)
 }
 
-fn write_figures(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
-    let grid = figures.arranged(WIDTH);
-    write_row(&[&[grid.corner.to_owned()], grid.head.as_slice()].concat(), out, "\n")?;
-    let rule = std::iter::once(":--").chain(grid.head.iter().map(|_| "--:"));
+fn write_figures(figures: &ResultsTable, out: &mut dyn Write) -> io::Result<()> {
+    let grid = figures.layout(WIDTH);
+    write_row(&[&[grid.corner.to_owned()], grid.header.as_slice()].concat(), out, "\n")?;
+    let rule = std::iter::once(":--").chain(grid.header.iter().map(|_| "--:"));
     writeln!(out, "| {} |", rule.collect::<Vec<_>>().join(" | "))?;
     for (name, cells) in &grid.rows {
         write_row(&[std::slice::from_ref(name), cells.as_slice()].concat(), out, "")?;
@@ -71,23 +71,23 @@ fn write_figures(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_row(cells: &[String], out: &mut dyn Write, before: &str) -> io::Result<()> {
-    let cells: Vec<String> = cells.iter().map(|cell| text(cell)).collect();
+    let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
     writeln!(out, "{before}| {} |", cells.join(" | "))
 }
 
 /// Writes the main metric of every case with all digits.
 fn write_exact(summaries: &[CaseSummary], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n<details>\n<summary>Exact figures</summary>\n")?;
-    writeln!(out, "| case | class | figure | median | q1 | q3 | n | low | high |")?;
+    writeln!(out, "| case | class | metric | median | q1 | q3 | n | low | high |")?;
     writeln!(out, "| :-- | :-- | :-- | --: | --: | --: | --: | --: | --: |")?;
-    for row in summaries.iter().filter_map(exact) {
+    for row in summaries.iter().filter_map(exact_row) {
         write_row(&row, out, "")?;
     }
     writeln!(out, "\n</details>")
 }
 
 /// Returns a row of exact numbers, or `None` if the case has none.
-fn exact(case: &CaseSummary) -> Option<Vec<String>> {
+fn exact_row(case: &CaseSummary) -> Option<Vec<String>> {
     let figure = case.main()?;
     let Spread { median, q1, q3, n } = figure.spread();
     let class = case.cpu_pair_class.clone().unwrap_or_default();
@@ -100,8 +100,8 @@ fn exact(case: &CaseSummary) -> Option<Vec<String>> {
     Some(row)
 }
 
-/// Returns `text` on one line with all markup escaped.
-fn text(text: &str) -> String {
+/// Returns `escape` on one line with all markup escaped.
+fn escape(text: &str) -> String {
     let mut shown = String::new();
     for letter in text.trim().replace("\r\n", "\n").chars() {
         match letter {
@@ -119,7 +119,7 @@ fn text(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_results::analysis::Summarised;
+    use ipcperf_results::analysis::AnalyzedFile;
 
     use crate::export::tests::HOSTILE;
 
@@ -157,7 +157,7 @@ mod tests {
     }
 
     /// Checks the exact numbers against their summaries.
-    pub(in crate::export) fn check(text: &str, files: &[Summarised]) {
+    pub(in crate::export) fn check(text: &str, files: &[AnalyzedFile]) {
         let ours = ["<br>", "<details>", "</details>", "<summary>Exact figures</summary>"];
         let plain = ours.iter().fold(text.to_owned(), |text, tag| text.replace(tag, ""));
         assert!(!plain.contains(['<', '>']), "{plain}");
@@ -170,7 +170,7 @@ mod tests {
             assert_eq!((&cells[0], cells.len()), (&case.case.case_id, 9));
             let ends = case.median_interval.into_iter().flatten();
             #[allow(clippy::cast_precision_loss, reason = "a count")]
-            let half = spread.middle_half().into_iter().flatten();
+            let half = spread.quartiles().into_iter().flatten();
             let wanted =
                 std::iter::once(spread.median).chain(half).chain([spread.n as f64]).chain(ends);
             let numbers = cells[3..].iter().filter(|cell| !cell.is_empty());

@@ -6,17 +6,17 @@
 mod benchstat;
 mod csv;
 mod csv_runs;
+mod csv_writer;
 mod folded;
 mod json;
 mod markdown;
-mod sheet;
 #[cfg(test)]
 mod tests;
 
 use std::io::{self, Write};
 
-use ipcperf_plan::unknown;
-use ipcperf_results::analysis::Summarised;
+use ipcperf_plan::unknown_word_error;
+use ipcperf_results::analysis::AnalyzedFile;
 
 use crate::error::Error;
 
@@ -32,10 +32,10 @@ pub struct Exporter {
     /// Content and usage: one or more paragraphs of Markdown.
     pub details: &'static str,
     /// Writes the files one after another.
-    pub write: fn(&[Summarised], &mut dyn Write) -> io::Result<()>,
+    pub write: fn(&[AnalyzedFile], &mut dyn Write) -> io::Result<()>,
     /// Reads the output and checks every number against the source files. There may be no files.
     #[cfg(test)]
-    check: fn(&str, &[Summarised]),
+    check: fn(&str, &[AnalyzedFile]),
 }
 
 /// Every format, in the order of the documentation.
@@ -55,5 +55,5 @@ pub const EXPORTERS: &[&Exporter] = &[
 pub fn find(name: &str) -> Result<&'static Exporter, Error> {
     let known = EXPORTERS.iter().find(|exporter| exporter.name == name).copied();
     let names = EXPORTERS.iter().map(|exporter| exporter.name);
-    known.ok_or_else(|| unknown("export format", name, names).into())
+    known.ok_or_else(|| unknown_word_error("export format", name, names).into())
 }

@@ -1,10 +1,10 @@
 //! Tests that read each export back with the check of its format: every number must be identical to the last bit, and
 //! every text the same, whatever it contains.
 
-use ipcperf_model::instrument::profile::{Row, Stack};
+use ipcperf_model::instrument::profile::{ProfileRow, Stack};
 use ipcperf_model::observation::Observation;
-use ipcperf_model::workload::Kind;
-use ipcperf_results::testing::{sample, summarised};
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_results::testing::{analyzed_file, sample};
 use ipcperf_results::{ObservationRecord, RefusedRecord, Sample};
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub(super) const HOSTILE: &str =
 
 #[test]
 fn every_exporter_gives_back_what_it_was_given() {
-    let files = [measured("one.jsonl", 1), measured(HOSTILE, 7)];
+    let files = [file_with_everything("one.jsonl", 1), file_with_everything(HOSTILE, 7)];
     assert!(files[0].summaries.len() > 8);
     for exporter in EXPORTERS {
         (exporter.check)(&written(exporter, &files), &files);
@@ -25,13 +25,13 @@ fn every_exporter_gives_back_what_it_was_given() {
 
 #[test]
 fn a_file_of_nothing_can_be_exported() {
-    let files = [summarised("empty.jsonl", Vec::new(), Vec::new())];
+    let files = [analyzed_file("empty.jsonl", Vec::new(), Vec::new())];
     for exporter in EXPORTERS {
         (exporter.check)(&written(exporter, &files), &files);
     }
     // The columns do not depend on the data.
     let (empty, full) =
-        (written(&csv::EXPORTER, &files), written(&csv::EXPORTER, &[measured("a", 1)]));
+        (written(&csv::EXPORTER, &files), written(&csv::EXPORTER, &[file_with_everything("a", 1)]));
     let head = |text: &str| text.lines().next().unwrap().replace("sender_cpu", "").len();
     assert!(head(&empty) > 500 && head(&full) > head(&empty));
     assert!(full.starts_with("file,case_id,mechanism,"), "{full}");
@@ -46,7 +46,7 @@ fn names_are_unique_and_an_unknown_one_gets_the_nearest() {
     }
 }
 
-fn written(exporter: &Exporter, files: &[Summarised]) -> String {
+fn written(exporter: &Exporter, files: &[AnalyzedFile]) -> String {
     let mut text = Vec::new();
     (exporter.write)(files, &mut text).unwrap();
     String::from_utf8(text).unwrap()
@@ -54,13 +54,13 @@ fn written(exporter: &Exporter, files: &[Summarised]) -> String {
 
 /// Returns streams and round trips on one and two CPUs, at two distances, with losses, options, roles, excluded runs
 /// and refused cases. `factor` produces numbers without a short decimal form.
-fn measured(path: &str, factor: u64) -> Summarised {
+fn file_with_everything(path: &str, factor: u64) -> AnalyzedFile {
     let mut samples = Vec::new();
     for (place, mechanism) in (3..).zip(["pipe", "unix-stream-named", "udp", "null"]) {
-        for kind in [Kind::Stream, Kind::RoundTrip] {
+        for kind in [WorkloadKind::Stream, WorkloadKind::RoundTrip] {
             for block in 0..12_u32 {
                 let ns = place * factor * (10_000_019 + u64::from(block) * 77_773);
-                let mut sample = planted(mechanism, kind, block, ns);
+                let mut sample = varied_sample(mechanism, kind, block, ns);
                 sample.run.run_id = samples.len().to_string();
                 samples.push(sample);
             }
@@ -69,19 +69,20 @@ fn measured(path: &str, factor: u64) -> Summarised {
     let refused = RefusedRecord::new(samples[0].run.case.clone(), None, HOSTILE.to_owned());
     let seen = samples.iter().zip(1..).map(|(sample, number)| stack(sample, number * factor));
     let seen = seen.collect();
-    let mut file = summarised(path, samples, vec![refused]);
+    let mut file = analyzed_file(path, samples, vec![refused]);
     file.results.observations = seen;
     file
 }
 
 /// Returns an observation of the profile for a run.
 fn stack(run: &Sample, samples: u64) -> ObservationRecord {
-    let row = Row::Stack(Stack { stack: "sender;write;Vec<[u8; 4]>\nx_[k]".to_owned(), samples });
-    let told = Observation::of(Some("sender"), &row);
-    ObservationRecord::of(&run.run.run_id, "profile", told)
+    let row =
+        ProfileRow::Stack(Stack { stack: "sender;write;Vec<[u8; 4]>\nx_[k]".to_owned(), samples });
+    let observation = Observation::from_row(Some("sender"), &row);
+    ObservationRecord::new(&run.run.run_id, "profile", observation)
 }
 
-fn planted(mechanism: &str, kind: Kind, block: u32, elapsed_ns: u64) -> Sample {
+fn varied_sample(mechanism: &str, kind: WorkloadKind, block: u32, elapsed_ns: u64) -> Sample {
     let mut sample = sample(mechanism, kind, 4096, block, elapsed_ns);
     sample.messages = 999;
     sample.roles.insert("sender_cpu_ns".to_owned(), Some(elapsed_ns / 3));
@@ -102,12 +103,12 @@ fn planted(mechanism: &str, kind: Kind, block: u32, elapsed_ns: u64) -> Sample {
 }
 
 /// A parsed CSV file. Texts have the mark against formulas removed.
-pub(super) struct Sheet {
+pub(super) struct CsvTable {
     head: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
 }
 
-impl Sheet {
+impl CsvTable {
     pub(super) fn read(text: &str) -> Self {
         let mut reader = ::csv::Reader::from_reader(text.as_bytes());
         let head = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -145,7 +146,7 @@ impl Sheet {
 }
 
 /// Checks that no cell starts like a formula.
-pub(super) fn assert_harmless(sheet: &Sheet) {
+pub(super) fn assert_no_formulas(sheet: &CsvTable) {
     let formulas =
         sheet.rows.iter().flatten().filter(|cell| cell.starts_with(['=', '+', '-', '@']));
     assert_eq!(formulas.count(), 0);

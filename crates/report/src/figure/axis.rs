@@ -12,26 +12,31 @@ pub(super) struct Axis {
 }
 
 /// Maximum number of ticks that fit a panel.
-const MOST_TICKS: f64 = 6.0;
+const MAX_TICKS: f64 = 6.0;
 /// Margin beyond the outermost values, as a share of the axis.
 const MARGIN: f64 = 0.03;
 /// Factor by which the axis of a single value extends on each side.
-const AROUND: f64 = 1.5;
+const SINGLE_VALUE_FACTOR: f64 = 1.5;
 
 impl Axis {
     /// Creates the axis of `quantity` that covers `values`. Values without a position on its scale are ignored.
-    pub(super) fn over(quantity: Quantity, values: impl Iterator<Item = f64>) -> Option<Self> {
-        let fits = |value: &f64| is_placed(quantity.scale(), *value);
+    pub(super) fn from_values(
+        quantity: Quantity,
+        values: impl Iterator<Item = f64>,
+    ) -> Option<Self> {
+        let fits = |value: &f64| is_on_scale(quantity.scale(), *value);
         let (low, high) = match quantity.scale() {
-            Scale::Share => (0.0, 1.0),
-            _ => values.filter(fits).fold(None, widened)?,
+            Scale::Fraction => (0.0, 1.0),
+            _ => values.filter(fits).fold(None, extend_range)?,
         };
         let (low, high) = match quantity.scale() {
-            Scale::Share => (low, high),
-            Scale::Rows => (low - 0.5, high + 0.5),
-            Scale::Even => evenly(low, high),
-            Scale::Binary | Scale::Decimal if high / low < 1.2 => (low / AROUND, high * AROUND),
-            Scale::Binary | Scale::Decimal => {
+            Scale::Fraction => (low, high),
+            Scale::Categorical => (low - 0.5, high + 0.5),
+            Scale::Linear => linear_range(low, high),
+            Scale::Log2 | Scale::Log10 if high / low < 1.2 => {
+                (low / SINGLE_VALUE_FACTOR, high * SINGLE_VALUE_FACTOR)
+            }
+            Scale::Log2 | Scale::Log10 => {
                 let margin = (high / low).powf(MARGIN);
                 (low / margin, high * margin)
             }
@@ -40,98 +45,100 @@ impl Axis {
     }
 
     /// Creates the axis of `quantity` from `low` to `high`, which must have a position on its scale.
-    pub(super) const fn between(quantity: Quantity, low: f64, high: f64) -> Self {
+    pub(super) const fn from_range(quantity: Quantity, low: f64, high: f64) -> Self {
         Self { quantity, low, high }
     }
 
     /// Returns the position of `value`, from 0 to 1 along the axis, or `None` if it has none.
-    pub(super) fn place(&self, value: f64) -> Option<f64> {
+    pub(super) fn position(&self, value: f64) -> Option<f64> {
         let scale = self.quantity.scale();
-        let place = match scale {
-            Scale::Binary | Scale::Decimal => {
+        let position = match scale {
+            Scale::Log2 | Scale::Log10 => {
                 (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
             }
-            Scale::Share | Scale::Rows | Scale::Even => (value - self.low) / (self.high - self.low),
+            Scale::Fraction | Scale::Categorical | Scale::Linear => {
+                (value - self.low) / (self.high - self.low)
+            }
         };
-        (is_placed(scale, value) && place.is_finite()).then_some(place)
+        (is_on_scale(scale, value) && position.is_finite()).then_some(position)
     }
 
     /// Whether `value` is on the axis.
-    pub(super) fn holds(&self, value: f64) -> bool {
+    pub(super) fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
     /// Returns `value` clamped to the axis.
-    pub(super) fn nearest(&self, value: f64) -> f64 {
+    pub(super) fn clamp(&self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
     }
 
     /// Returns the tick values with their labels.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let values = match self.quantity.scale() {
-            Scale::Binary => self.powers_of_two(),
-            Scale::Decimal => self.decimals(),
-            Scale::Share => vec![0.0, 0.25, 0.5, 0.75, 1.0],
-            Scale::Rows => Vec::new(),
-            Scale::Even => self.even(),
+            Scale::Log2 => self.log2_ticks(),
+            Scale::Log10 => self.log10_ticks(),
+            Scale::Fraction => vec![0.0, 0.25, 0.5, 0.75, 1.0],
+            Scale::Categorical => Vec::new(),
+            Scale::Linear => self.linear_ticks(),
         };
-        values.into_iter().map(|value| (value, self.quantity.tick(value))).collect()
+        values.into_iter().map(|value| (value, self.quantity.tick_label(value))).collect()
     }
 
-    fn powers_of_two(&self) -> Vec<f64> {
+    fn log2_ticks(&self) -> Vec<f64> {
         let (first, last) = (self.low.log2().ceil(), self.high.log2().floor());
-        let step = ((last - first + 1.0) / MOST_TICKS).ceil().max(1.0);
-        stepped(first, last, step).map(f64::exp2).collect()
+        let step = ((last - first + 1.0) / MAX_TICKS).ceil().max(1.0);
+        steps(first, last, step).map(f64::exp2).collect()
     }
 
     /// Returns powers of ten if there are several; otherwise 1, 2 and 5 of each, or finer steps.
-    fn decimals(&self) -> Vec<f64> {
+    fn log10_ticks(&self) -> Vec<f64> {
         let decades = self.high.log10() - self.low.log10();
         let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
         if decades > 3.0 {
-            let step = (decades / MOST_TICKS).ceil().max(1.0);
-            let powers = stepped(first, last, step).map(|power| 10_f64.powf(power));
-            return powers.filter(|&value| self.holds(value)).collect();
+            let step = (decades / MAX_TICKS).ceil().max(1.0);
+            let powers = steps(first, last, step).map(|power| 10_f64.powf(power));
+            return powers.filter(|&value| self.contains(value)).collect();
         }
         let mantissas: &[f64] = match decades {
             d if d > 1.2 => &[1.0, 3.0],
             d if d > 0.6 => &[1.0, 2.0, 5.0],
-            _ => return self.even(),
+            _ => return self.linear_ticks(),
         };
-        let values = stepped(first, last, 1.0)
+        let values = steps(first, last, 1.0)
             .flat_map(|power| mantissas.iter().map(move |m| m * 10_f64.powf(power)));
-        values.filter(|&value| self.holds(value)).collect()
+        values.filter(|&value| self.contains(value)).collect()
     }
 
     /// Returns round values at equal distances, for an axis shorter than a decade.
-    fn even(&self) -> Vec<f64> {
-        let rough = (self.high - self.low) / (MOST_TICKS - 2.0);
+    fn linear_ticks(&self) -> Vec<f64> {
+        let rough = (self.high - self.low) / (MAX_TICKS - 2.0);
         let power = 10_f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= rough);
         let step = step.unwrap_or(rough);
         let (first, last) = ((self.low / step).ceil(), (self.high / step).floor());
         // Adding 0 turns -0 into 0; otherwise the label would have a minus sign.
-        stepped(first, last, 1.0).map(|k| k * step + 0.0).collect()
+        steps(first, last, 1.0).map(|k| k * step + 0.0).collect()
     }
 }
 
 /// Counts from `from` to `to` in steps of `step`. The number of values is limited, because a file may contain anything.
-fn stepped(from: f64, to: f64, step: f64) -> impl Iterator<Item = f64> {
-    const MOST: usize = 64;
+fn steps(from: f64, to: f64, step: f64) -> impl Iterator<Item = f64> {
+    const MAX_STEPS: usize = 64;
     std::iter::successors(Some(from), move |at| Some(at + step))
         .take_while(move |at| *at <= to + step * 1e-9)
-        .take(MOST)
+        .take(MAX_STEPS)
 }
 
-fn is_placed(scale: Scale, value: f64) -> bool {
+fn is_on_scale(scale: Scale, value: f64) -> bool {
     match scale {
-        Scale::Binary | Scale::Decimal => value.is_finite() && value > 0.0,
-        Scale::Share | Scale::Rows | Scale::Even => value.is_finite(),
+        Scale::Log2 | Scale::Log10 => value.is_finite() && value > 0.0,
+        Scale::Fraction | Scale::Categorical | Scale::Linear => value.is_finite(),
     }
 }
 
 /// Returns the ends of an axis that includes 0.
-fn evenly(low: f64, high: f64) -> (f64, f64) {
+fn linear_range(low: f64, high: f64) -> (f64, f64) {
     let (low, high) = (low.min(0.0), high.max(0.0));
     let room = (high - low) * MARGIN;
     match () {
@@ -142,7 +149,7 @@ fn evenly(low: f64, high: f64) -> (f64, f64) {
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "the accumulator of a fold")]
-fn widened(range: Option<(f64, f64)>, value: f64) -> Option<(f64, f64)> {
+fn extend_range(range: Option<(f64, f64)>, value: f64) -> Option<(f64, f64)> {
     Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
 }
 
@@ -151,7 +158,7 @@ mod tests {
     use super::*;
 
     fn labels(quantity: Quantity, values: &[f64]) -> Vec<String> {
-        let axis = Axis::over(quantity, values.iter().copied()).unwrap();
+        let axis = Axis::from_values(quantity, values.iter().copied()).unwrap();
         axis.ticks().into_iter().map(|(_, label)| label).collect()
     }
 
@@ -168,24 +175,28 @@ mod tests {
 
     #[test]
     fn an_axis_that_begins_just_below_nothing_has_no_negative_nothing() {
-        let axis = Axis::between(Quantity::CumulatedShare, 0.0, 1.0);
+        let axis = Axis::from_range(Quantity::CumulatedShare, 0.0, 1.0);
         let below = Axis { low: -0.004, high: 0.104, ..axis };
-        assert!(below.even().iter().all(|value| value.is_sign_positive()), "{:?}", below.even());
+        assert!(
+            below.linear_ticks().iter().all(|value| value.is_sign_positive()),
+            "{:?}",
+            below.linear_ticks()
+        );
     }
 
     #[test]
     fn one_value_lies_in_the_middle() {
-        let axis = Axis::over(Quantity::Bandwidth, [5e9].into_iter()).unwrap();
-        assert!((axis.place(5e9).unwrap() - 0.5).abs() < 1e-9);
+        let axis = Axis::from_values(Quantity::Bandwidth, [5e9].into_iter()).unwrap();
+        assert!((axis.position(5e9).unwrap() - 0.5).abs() < 1e-9);
         assert!(!axis.ticks().is_empty());
     }
 
     #[test]
     fn what_has_no_place_is_left_out() {
         let absurd = [0.0, -1.0, f64::NAN, f64::INFINITY];
-        assert_eq!(Axis::over(Quantity::Bandwidth, absurd.into_iter()), None);
-        let axis = Axis::over(Quantity::Bandwidth, [1e-300, 1e300].into_iter()).unwrap();
+        assert_eq!(Axis::from_values(Quantity::Bandwidth, absurd.into_iter()), None);
+        let axis = Axis::from_values(Quantity::Bandwidth, [1e-300, 1e300].into_iter()).unwrap();
         assert!(axis.ticks().len() <= 64);
-        assert_eq!(axis.place(0.0), None);
+        assert_eq!(axis.position(0.0), None);
     }
 }

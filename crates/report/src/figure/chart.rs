@@ -2,33 +2,33 @@
 
 use std::collections::HashMap;
 
-use ipcperf_results::analysis::{CaseSummary, Summarised};
+use ipcperf_results::analysis::{AnalyzedFile, CaseSummary};
 
 use super::axis::Axis;
-use super::description::Statistic;
+use super::figure_spec::Statistic;
 use super::group::is_drawn;
-use super::reference::Limit;
+use super::limit_kind::LimitKind;
 
 /// The names of all series of a report, in order. A series has the same style in all figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct SeriesNames {
     names: Vec<String>,
     numbers: HashMap<String, usize>,
 }
 
-impl Names {
+impl SeriesNames {
     /// Collects the series of `files`, in order of appearance.
     #[cfg(test)]
-    pub fn of(files: &[Summarised]) -> Self {
+    pub fn from_files(files: &[AnalyzedFile]) -> Self {
         let mut all = Self::default();
         all.add(files);
         all
     }
 
     /// Adds the new series of `files`.
-    pub fn add(&mut self, files: &[Summarised]) {
+    pub fn add(&mut self, files: &[AnalyzedFile]) {
         for case in files.iter().flat_map(|file| &file.summaries).filter(|case| is_drawn(case)) {
-            self.called(&case.series());
+            self.intern(&case.series());
         }
     }
 
@@ -37,7 +37,7 @@ impl Names {
     }
 
     /// Returns the number of the series `name`, adding it if it is new.
-    pub(super) fn called(&mut self, name: &str) -> usize {
+    pub(super) fn intern(&mut self, name: &str) -> usize {
         if let Some(number) = self.numbers.get(name) {
             return *number;
         }
@@ -85,7 +85,7 @@ pub struct Panel {
 /// A reference line, in the units of the axes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Guide {
-    pub(super) limit: Limit,
+    pub(super) limit: LimitKind,
     pub(super) lines: Vec<Vec<[f64; 2]>>,
 }
 
@@ -93,24 +93,24 @@ pub(super) struct Guide {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Axis of the value.
-    pub along: Along,
+    pub axis: FindingAxis,
     /// The value, in the unit of the axis.
-    pub at: f64,
+    pub value: f64,
     /// Ends of the interval. An unknown end is beyond the axis.
     pub interval: Option<[f64; 2]>,
     /// Label.
-    pub words: String,
+    pub label: String,
     /// Number of its series. `None` if it belongs to several.
     pub series: Option<usize>,
 }
 
 /// Axis of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Along {
+pub enum FindingAxis {
     /// The horizontal axis.
-    Across,
+    X,
     /// The vertical axis.
-    Up,
+    Y,
 }
 
 /// Data shown in a panel, in the units of its axes.
@@ -124,7 +124,7 @@ pub(super) struct Content {
 /// Data of one series in a panel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Curve {
-    /// Number of the series in [`Names`].
+    /// Number of the series in [`SeriesNames`].
     pub(super) series: usize,
     pub(super) line: Vec<[f64; 2]>,
     /// Band around the line: x, low and high.
@@ -141,16 +141,16 @@ pub(super) struct Point {
     pub(super) y: f64,
     /// Area of the mark, normally 1.
     pub(super) weight: f64,
-    pub(super) trust: Trust,
-    pub(super) words: String,
+    pub(super) validity: Validity,
+    pub(super) tooltip: String,
 }
 
 /// Whether a value comes from valid runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trust {
-    Counted,
+pub(super) enum Validity {
+    Valid,
     /// Every run was disturbed: better than nothing, but unreliable.
-    HeldUp,
+    Disturbed,
 }
 
 impl Chart {
@@ -164,9 +164,9 @@ impl Chart {
     }
 
     /// Returns the limits that any panel shows, without duplicates.
-    pub(super) fn limits(&self) -> Vec<Limit> {
+    pub(super) fn limits(&self) -> Vec<LimitKind> {
         let all = self.panels.iter().flat_map(|panel| &panel.guides);
-        let mut limits: Vec<Limit> = all.map(|guide| guide.limit).collect();
+        let mut limits: Vec<LimitKind> = all.map(|guide| guide.limit).collect();
         limits.sort_unstable();
         limits.dedup();
         limits
@@ -174,7 +174,7 @@ impl Chart {
 }
 
 impl Content {
-    pub(super) fn across(&self) -> impl Iterator<Item = f64> + '_ {
+    pub(super) fn x_values(&self) -> impl Iterator<Item = f64> + '_ {
         self.curves.iter().flat_map(|curve| {
             let points = curve.points.iter().map(|point| point.x);
             let ends = curve.whiskers.iter().flat_map(|[from, _, to, _]| [*from, *to]);
@@ -182,7 +182,7 @@ impl Content {
         })
     }
 
-    pub(super) fn up(&self) -> impl Iterator<Item = f64> + '_ {
+    pub(super) fn y_values(&self) -> impl Iterator<Item = f64> + '_ {
         self.curves.iter().flat_map(|curve| {
             let points = curve.points.iter().map(|point| point.y);
             points.chain(curve.band.iter().flat_map(|[_, low, high]| [*low, *high]))

@@ -3,19 +3,20 @@
 
 use maud::{Markup, html};
 
-use super::chart::{Chart, Curve, Names, Panel, Point, Trust};
+use super::chart::{Chart, Curve, Panel, Point, SeriesNames, Validity};
 use super::finding::findings;
 use super::frame::{
-    ABOVE, BESIDE_TICK, FAINT, FONT, Frame, GROUND, GUIDE, ROW, ROW_LETTERS, TEXT, TICK_BELOW,
-    TITLE_BELOW, WIDTH, cut, height, short, width,
+    BACKGROUND_COLOR, FONT_SIZE, Frame, GRID_COLOR, GUIDE_COLOR, MAX_ROW_LABEL_CHARS, PANEL_WIDTH,
+    ROW_HEIGHT, TEXT_COLOR, TOP_MARGIN, X_TICK_BASELINE, X_TITLE_BASELINE, Y_TICK_BASELINE,
+    panel_height, svg_number, text_width, truncate,
 };
 use super::style::{MARKS, Style};
 
 /// Position of a panel: standalone in a page, or within a sheet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Standing {
+pub enum PanelPosition {
     /// Standalone in a page.
-    Page,
+    Standalone,
     /// In a sheet, with its upper left corner at this position.
     Sheet {
         /// Distance from the left edge of the sheet, px.
@@ -37,29 +38,31 @@ pub fn marks() -> Markup {
 }
 
 /// Draws a panel of `chart`.
-pub fn panel(chart: &Chart, panel: &Panel, names: &Names, standing: Standing) -> Markup {
+pub fn panel(chart: &Chart, panel: &Panel, names: &SeriesNames, position: PanelPosition) -> Markup {
     let frame = Frame::new(chart, panel, names);
-    let height = height(panel);
-    let place = match standing {
-        Standing::Page => None,
-        Standing::Sheet { left, top } => Some([left, top, WIDTH, height].map(short)),
+    let height = panel_height(panel);
+    let bounds = match position {
+        PanelPosition::Standalone => None,
+        PanelPosition::Sheet { left, top } => {
+            Some([left, top, PANEL_WIDTH, height].map(svg_number))
+        }
     };
     let [left, top, wide, high] =
-        [0, 1, 2, 3].map(|k: usize| place.as_ref().map(|place| place[k].clone()));
+        [0, 1, 2, 3].map(|k: usize| bounds.as_ref().map(|place| place[k].clone()));
     let about = match panel.title.as_str() {
         "" => chart.title.clone(),
         title => format!("{}, {title}", chart.title),
     };
     html! {
-        svg.panel viewBox={ "0 0 " (short(WIDTH)) " " (short(height)) } tabindex="0" role="img"
-            aria-label=(about) font-size=(FONT) font-family="Helvetica, Arial, 'DejaVu Sans', sans-serif"
+        svg.panel viewBox={ "0 0 " (svg_number(PANEL_WIDTH)) " " (svg_number(height)) } tabindex="0" role="img"
+            aria-label=(about) font-size=(FONT_SIZE) font-family="Helvetica, Arial, 'DejaVu Sans', sans-serif"
             x=[left] y=[top] width=[wide] height=[high] {
-            (frame.axis_up())
-            (frame.axis_across())
+            (frame.y_axis())
+            (frame.x_axis())
             (frame.caches(&panel.caches))
             @for guide in &panel.guides {
                 @for line in &guide.lines {
-                    path.guide fill="none" stroke=(GUIDE) stroke-dasharray=(guide.limit.dashes()) d=(frame.path(line)) {}
+                    path.guide fill="none" stroke=(GUIDE_COLOR) stroke-dasharray=(guide.limit.dashes()) d=(frame.path(line)) {}
                 }
             }
             @for curve in &panel.content.curves { (frame.curve(curve)) }
@@ -71,53 +74,53 @@ pub fn panel(chart: &Chart, panel: &Panel, names: &Names, standing: Standing) ->
 }
 
 impl Frame<'_> {
-    fn axis_up(&self) -> Markup {
+    fn y_axis(&self) -> Markup {
         let ticks = self.y.ticks().into_iter();
-        let ticks = ticks.filter_map(|(value, label)| Some((self.up(value)?, label)));
-        let (left, right) = (short(self.left), short(self.right));
+        let ticks = ticks.filter_map(|(value, label)| Some((self.y_at(value)?, label)));
+        let (left, right) = (svg_number(self.left), svg_number(self.right));
         html! {
-            text.axis-title x="2" y="12" fill=(TEXT) { (self.y.quantity.title()) }
+            text.axis-title x="2" y="12" fill=(TEXT_COLOR) { (self.y.quantity.title()) }
             @for (height, label) in ticks {
-                line.grid x1=(left) x2=(right) y1=(short(height)) y2=(short(height)) stroke=(FAINT) {}
-                text.tick x=(short(self.left - 5.0)) y=(short(height + BESIDE_TICK)) text-anchor="end" fill=(TEXT) {
+                line.grid x1=(left) x2=(right) y1=(svg_number(height)) y2=(svg_number(height)) stroke=(GRID_COLOR) {}
+                text.tick x=(svg_number(self.left - 5.0)) y=(svg_number(height + Y_TICK_BASELINE)) text-anchor="end" fill=(TEXT_COLOR) {
                     (label)
                 }
             }
         }
     }
 
-    fn axis_across(&self) -> Markup {
-        let (top, bottom) = (short(ABOVE), short(self.bottom));
-        let below = short(self.bottom + TICK_BELOW);
+    fn x_axis(&self) -> Markup {
+        let (top, bottom) = (svg_number(TOP_MARGIN), svg_number(self.bottom));
+        let below = svg_number(self.bottom + X_TICK_BASELINE);
         let middle = f64::midpoint(self.left, self.right);
         let title = self.x.quantity.title();
         // A title wider than the plot must still fit in the panel.
-        let middle = middle.min(WIDTH - width(title) / 2.0).max(width(title) / 2.0);
+        let middle = middle.min(PANEL_WIDTH - text_width(title) / 2.0).max(text_width(title) / 2.0);
         html! {
-            @for (at, label) in self.ticks_across() {
-                line.grid x1=(short(at)) x2=(short(at)) y1=(top) y2=(bottom) stroke=(FAINT) {}
+            @for (at, label) in self.x_ticks() {
+                line.grid x1=(svg_number(at)) x2=(svg_number(at)) y1=(top) y2=(bottom) stroke=(GRID_COLOR) {}
                 @if let Some(label) = label {
-                    text.tick x=(short(at)) y=(below) text-anchor="middle" fill=(TEXT) { (label) }
+                    text.tick x=(svg_number(at)) y=(below) text-anchor="middle" fill=(TEXT_COLOR) { (label) }
                 }
             }
-            text.axis-title x=(short(middle)) y=(short(self.bottom + TITLE_BELOW)) text-anchor="middle" fill=(TEXT) {
+            text.axis-title x=(svg_number(middle)) y=(svg_number(self.bottom + X_TITLE_BASELINE)) text-anchor="middle" fill=(TEXT_COLOR) {
                 (title)
             }
         }
     }
 
     /// Returns the ticks of the horizontal axis. Ticks without enough room have no label.
-    fn ticks_across(&self) -> Vec<(f64, Option<String>)> {
-        const APART: f64 = 6.0;
+    fn x_ticks(&self) -> Vec<(f64, Option<String>)> {
+        const MIN_GAP: f64 = 6.0;
         let mut taken = 0.0;
         let ticks = self.x.ticks().into_iter();
-        let placed = ticks.filter_map(|(value, label)| Some((self.across(value)?, label)));
+        let placed = ticks.filter_map(|(value, label)| Some((self.x_at(value)?, label)));
         placed
             .map(|(at, label)| {
-                let half = width(&label) / 2.0;
-                let fits = at - half >= taken && at + half <= WIDTH;
+                let half = text_width(&label) / 2.0;
+                let fits = at - half >= taken && at + half <= PANEL_WIDTH;
                 if fits {
-                    taken = at + half + APART;
+                    taken = at + half + MIN_GAP;
                 }
                 (at, fits.then_some(label))
             })
@@ -126,34 +129,34 @@ impl Frame<'_> {
 
     fn caches(&self, caches: &[(f64, &'static str)]) -> Markup {
         let mut taken = 0.0;
-        let placed = caches.iter().filter_map(|(bytes, name)| Some((self.across(*bytes)?, *name)));
+        let placed = caches.iter().filter_map(|(bytes, name)| Some((self.x_at(*bytes)?, *name)));
         let placed: Vec<(f64, Option<&str>)> = placed
             .map(|(at, name)| {
-                let fits = at + 3.0 >= taken && at + 3.0 + width(name) <= self.right;
+                let fits = at + 3.0 >= taken && at + 3.0 + text_width(name) <= self.right;
                 if fits {
-                    taken = at + 6.0 + width(name);
+                    taken = at + 6.0 + text_width(name);
                 }
                 (at, fits.then_some(name))
             })
             .collect();
         html! {
             @for (at, name) in placed {
-                line.cache x1=(short(at)) x2=(short(at)) y1=(short(ABOVE)) y2=(short(self.bottom))
-                    stroke=(GUIDE) stroke-dasharray="1 3" {}
+                line.cache x1=(svg_number(at)) x2=(svg_number(at)) y1=(svg_number(TOP_MARGIN)) y2=(svg_number(self.bottom))
+                    stroke=(GUIDE_COLOR) stroke-dasharray="1 3" {}
                 @if let Some(name) = name {
-                    text.cache-name x=(short(at + 3.0)) y=(short(ABOVE - 4.0)) fill=(GUIDE) { (name) }
+                    text.cache-name x=(svg_number(at + 3.0)) y=(svg_number(TOP_MARGIN - 4.0)) fill=(GUIDE_COLOR) { (name) }
                 }
             }
         }
     }
 
     fn curve(&self, curve: &Curve) -> Markup {
-        let style = Style::of(curve.series);
+        let style = Style::from_number(curve.series);
         let whiskers = curve.whiskers.iter().filter_map(|[x, y, to_x, to_y]| {
-            Some((self.place(*x, *y)?, self.place(*to_x, *to_y)?))
+            Some((self.point_at(*x, *y)?, self.point_at(*to_x, *to_y)?))
         });
         html! {
-            g class={ "series colour-" (style.colour) } data-series=(curve.series) color=(style.print_colour()) {
+            g class={ "series color-" (style.color) } data-series=(curve.series) color=(style.print_color()) {
                 @if curve.band.len() > 1 {
                     path.band fill="currentColor" fill-opacity="0.15" d=(self.band(&curve.band)) {}
                 }
@@ -163,7 +166,7 @@ impl Frame<'_> {
                 }
                 @for (from, to) in whiskers {
                     line.whisker stroke="currentColor" stroke-width="3" stroke-opacity="0.4"
-                        x1=(short(from.0)) y1=(short(from.1)) x2=(short(to.0)) y2=(short(to.1)) {}
+                        x1=(svg_number(from.0)) y1=(svg_number(from.1)) x2=(svg_number(to.0)) y2=(svg_number(to.1)) {}
                 }
                 @for point in &curve.points { (self.point(point, style)) }
             }
@@ -171,42 +174,42 @@ impl Frame<'_> {
     }
 
     fn point(&self, point: &Point, style: Style) -> Markup {
-        let Some((x, y)) = self.place(point.x, point.y) else {
+        let Some((x, y)) = self.point_at(point.x, point.y) else {
             return html! {};
         };
         // Unreliable points are hollow.
-        let (fill, stroke) = match point.trust {
-            Trust::Counted => ("currentColor", None),
-            Trust::HeldUp => ("none", Some("currentColor")),
+        let (fill, stroke) = match point.validity {
+            Validity::Valid => ("currentColor", None),
+            Validity::Disturbed => ("none", Some("currentColor")),
         };
         let is_usual = (point.weight - 1.0).abs() < f64::EPSILON;
-        let scale = short(point.weight.max(0.3).sqrt());
-        let sized = format!("translate({} {}) scale({scale})", short(x), short(y));
+        let scale = svg_number(point.weight.max(0.3).sqrt());
+        let sized = format!("translate({} {}) scale({scale})", svg_number(x), svg_number(y));
         html! {
             use.point href={ "#mark-" (style.mark) } fill=(fill) stroke=[stroke]
-                x=[is_usual.then(|| short(x))] y=[is_usual.then(|| short(y))]
-                transform=[(!is_usual).then_some(sized)] { title { (point.words) } }
+                x=[is_usual.then(|| svg_number(x))] y=[is_usual.then(|| svg_number(y))]
+                transform=[(!is_usual).then_some(sized)] { title { (point.tooltip) } }
         }
     }
 
     fn path(&self, line: &[[f64; 2]]) -> String {
-        let places = line.iter().filter_map(|[x, y]| self.place(*x, *y));
-        joined(places)
+        let places = line.iter().filter_map(|[x, y]| self.point_at(*x, *y));
+        svg_path(places)
     }
 
     fn band(&self, band: &[[f64; 3]]) -> String {
-        let there = band.iter().filter_map(|[x, _, high]| self.place(*x, *high));
-        let back = band.iter().rev().filter_map(|[x, low, _]| self.place(*x, *low));
-        joined(there.chain(back)) + "z"
+        let upper = band.iter().filter_map(|[x, _, high]| self.point_at(*x, *high));
+        let lower = band.iter().rev().filter_map(|[x, low, _]| self.point_at(*x, *low));
+        svg_path(upper.chain(lower)) + "z"
     }
 
     #[allow(clippy::cast_precision_loss, reason = "rows are few")]
     fn row_labels(&self, rows: &[String]) -> Markup {
         html! {
             @for (row, label) in rows.iter().enumerate() {
-                text.row-label x="2" y=(short(ABOVE + row as f64 * ROW + FONT + 2.0)) fill=(TEXT)
-                    stroke=(GROUND) stroke-width="3" paint-order="stroke" {
-                    (cut(label, ROW_LETTERS))
+                text.row-label x="2" y=(svg_number(TOP_MARGIN + row as f64 * ROW_HEIGHT + FONT_SIZE + 2.0)) fill=(TEXT_COLOR)
+                    stroke=(BACKGROUND_COLOR) stroke-width="3" paint-order="stroke" {
+                    (truncate(label, MAX_ROW_LABEL_CHARS))
                 }
             }
         }
@@ -215,11 +218,11 @@ impl Frame<'_> {
     fn end_labels(&self) -> Markup {
         html! {
             @for (name, height, series) in &self.ends {
-                g class={ "series colour-" (Style::of(*series).colour) } data-series=(series)
-                    color=(Style::of(*series).print_colour()) {
-                    use href={ "#mark-" (Style::of(*series).mark) } fill="currentColor"
-                        x=(short(self.right + 8.0)) y=(short(*height)) {}
-                    text.end-label x=(short(self.right + 14.0)) y=(short(height + BESIDE_TICK)) fill=(TEXT) {
+                g class={ "series color-" (Style::from_number(*series).color) } data-series=(series)
+                    color=(Style::from_number(*series).print_color()) {
+                    use href={ "#mark-" (Style::from_number(*series).mark) } fill="currentColor"
+                        x=(svg_number(self.right + 8.0)) y=(svg_number(*height)) {}
+                    text.end-label x=(svg_number(self.right + 14.0)) y=(svg_number(height + Y_TICK_BASELINE)) fill=(TEXT_COLOR) {
                         (name)
                     }
                 }
@@ -229,13 +232,13 @@ impl Frame<'_> {
 }
 
 /// Returns the SVG path through `places`.
-fn joined(places: impl Iterator<Item = (f64, f64)>) -> String {
+fn svg_path(places: impl Iterator<Item = (f64, f64)>) -> String {
     let mut path = String::new();
     for (x, y) in places {
         path.push(if path.is_empty() { 'M' } else { 'L' });
-        path += &short(x);
+        path += &svg_number(x);
         path.push(' ');
-        path += &short(y);
+        path += &svg_number(y);
     }
     path
 }

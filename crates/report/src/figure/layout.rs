@@ -2,12 +2,12 @@
 
 use super::axis::Axis;
 use super::chart::{Content, Guide};
-use super::description::{Description, Statistic};
+use super::figure_spec::{FigureSpec, Statistic};
 use super::group::Group;
 use super::quantity::Quantity;
 
 /// Content of a panel before its axes are known.
-pub(super) struct Drawn<'a> {
+pub(super) struct PanelContent<'a> {
     pub(super) group: Group<'a>,
     pub(super) content: Content,
     pub(super) guides: Vec<Guide>,
@@ -16,36 +16,38 @@ pub(super) struct Drawn<'a> {
 /// Returns the axes of a panel. All panels of a figure share their axes so that they can be compared. The panels of
 /// distributions share them only within one question.
 pub(super) fn axes(
-    description: &Description,
+    description: &FigureSpec,
     layout: Layout,
-    panel: &Drawn,
-    all: &[Drawn],
+    panel: &PanelContent,
+    all: &[PanelContent],
 ) -> Option<(Axis, Axis)> {
     let (across, up) = layout.quantities(description);
-    let is_alike = |other: &&Drawn| match description.statistic {
-        Statistic::Distribution => other.group.asks_the_same(&panel.group),
+    let shares_axes = |other: &&PanelContent| match description.statistic {
+        Statistic::Distribution => other.group.has_same_request(&panel.group),
         Statistic::Median(_) | Statistic::Modes => true,
     };
-    let alike = || all.iter().filter(is_alike);
-    let x = Axis::over(across, alike().flat_map(Drawn::across))?;
+    let alike = || all.iter().filter(shares_axes);
+    let x = Axis::from_values(across, alike().flat_map(PanelContent::x_values))?;
     let y = match layout {
         #[allow(clippy::cast_precision_loss, reason = "rows are few")]
-        Layout::Rows => Axis::over(up, [0.0, (panel.content.rows.len() - 1) as f64].into_iter())?,
-        Layout::Plane => Axis::over(up, alike().flat_map(Drawn::up))?,
+        Layout::Rows => {
+            Axis::from_values(up, [0.0, (panel.content.rows.len() - 1) as f64].into_iter())?
+        }
+        Layout::Plane => Axis::from_values(up, alike().flat_map(PanelContent::y_values))?,
     };
     Some((x, y))
 }
 
-impl Drawn<'_> {
-    fn across(&self) -> impl Iterator<Item = f64> + '_ {
-        self.content.across().chain(self.of_guides().map(|[x, _]| x))
+impl PanelContent<'_> {
+    fn x_values(&self) -> impl Iterator<Item = f64> + '_ {
+        self.content.x_values().chain(self.guide_points().map(|[x, _]| x))
     }
 
-    fn up(&self) -> impl Iterator<Item = f64> + '_ {
-        self.content.up().chain(self.of_guides().map(|[_, y]| y))
+    fn y_values(&self) -> impl Iterator<Item = f64> + '_ {
+        self.content.y_values().chain(self.guide_points().map(|[_, y]| y))
     }
 
-    fn of_guides(&self) -> impl Iterator<Item = [f64; 2]> + '_ {
+    fn guide_points(&self) -> impl Iterator<Item = [f64; 2]> + '_ {
         self.guides.iter().flat_map(|guide| guide.lines.iter().flatten().copied())
     }
 }
@@ -62,7 +64,7 @@ pub(super) enum Layout {
 impl Layout {
     /// Chooses the layout. With a single size, curves would collapse to points above each other, so each case gets a
     /// row.
-    pub(super) fn of(description: &Description, groups: &[Group]) -> Self {
+    pub(super) fn choose(description: &FigureSpec, groups: &[Group]) -> Self {
         let mut sizes = groups.iter().flat_map(|group| &group.cases).map(|c| c.case.buffer_bytes);
         let first = sizes.next();
         let one_size = sizes.all(|bytes| Some(bytes) == first);
@@ -73,7 +75,7 @@ impl Layout {
         }
     }
 
-    fn quantities(self, description: &Description) -> (Quantity, Quantity) {
+    fn quantities(self, description: &FigureSpec) -> (Quantity, Quantity) {
         match (self, description.statistic) {
             (Self::Rows, Statistic::Median(_)) => (description.y.clone(), Quantity::Case),
             _ => (description.x.clone(), description.y.clone()),

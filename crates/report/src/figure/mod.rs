@@ -7,40 +7,41 @@
 //! ```
 
 mod axis;
+mod build;
 mod chart;
-mod counted;
-mod description;
+mod chart_spec;
 mod distribution;
 mod draw;
+mod event_figures;
+mod figure_spec;
 mod file;
 mod finding;
 mod frame;
 mod group;
 mod layout;
 mod legend;
-mod make;
+mod limit_kind;
 mod median;
 mod modes;
 mod notes;
 mod quantity;
 mod reference;
 mod scale;
-mod sheet;
 mod style;
+mod svg_document;
 #[cfg(test)]
 mod tests;
-mod trace;
 
-pub use chart::{Along, Chart, Finding, Names};
-pub use counted::counted;
-pub use description::FIGURES;
-pub use draw::{Standing, marks, panel};
+pub use build::build_chart;
+pub use chart::{Chart, Finding, FindingAxis, SeriesNames};
+pub use draw::{PanelPosition, marks, panel};
+pub use event_figures::event_figures;
+pub use figure_spec::FIGURES;
 pub use file::write_all;
-pub use make::chart;
 pub use scale::Scale;
 
-pub use legend::{Key, entries};
+pub use chart_spec::{ChartSpec, PanelSpec, Trace, TracePoint};
+pub use legend::{Key, legend_entries};
 pub use quantity::Quantity;
-pub use sheet::sheet;
-pub use style::{DARK, DARK_GROUND, LIGHT};
-pub use trace::{Plot, Sketch, Trace, Traced};
+pub use style::{DARK_BACKGROUND, DARK_COLORS, LIGHT_COLORS};
+pub use svg_document::svg_document;

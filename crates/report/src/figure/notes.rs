@@ -1,46 +1,47 @@
 //! Captions of figures: features to look for, and explanations of the marks.
 
-use ipcperf_results::analysis::{CaseSummary, Summarised};
+use ipcperf_results::analysis::{AnalyzedFile, CaseSummary};
 
-use super::description::{Band, Description, Statistic};
+use super::figure_spec::{Band, FigureSpec, Statistic};
 use super::group::is_drawn;
 use super::layout::Layout;
 
 /// Returns the captions of a figure for these files.
 pub(super) fn notes(
-    description: &Description,
+    description: &FigureSpec,
     layout: Layout,
-    files: &[Summarised],
+    files: &[AnalyzedFile],
     left_out: usize,
 ) -> Vec<String> {
     // Descriptions of line shapes do not apply to rows.
-    let see = (layout == Layout::Plane || description.statistic == Statistic::Modes)
-        .then(|| description.see.to_owned());
+    let caption = (layout == Layout::Plane || description.statistic == Statistic::Modes)
+        .then(|| description.caption.to_owned());
     let drawn = |case: &&CaseSummary| {
         is_drawn(case) && description.workload.is_none_or(|kind| kind == case.case.workload)
     };
     let cases = || files.iter().flat_map(|file| &file.summaries).filter(drawn);
     let counts = || cases().filter_map(CaseSummary::main).map(|figure| figure.spread().n);
-    let of = match (description.statistic, counts().min(), counts().max()) {
+    let statistic = match (description.statistic, counts().min(), counts().max()) {
         (Statistic::Median(Band::Quartiles), Some(least), Some(most)) => {
             let n = if least < most { format!("{least} to {most}") } else { most.to_string() };
-            Some(format!("Medians of the kept repetitions (n = {n}); bands hold the middle half."))
+            Some(format!(
+                "Medians of the valid repetitions (n = {n}); bands cover the middle half."
+            ))
         }
         (Statistic::Distribution, ..) => {
-            Some("All kept repetitions of a case together.".to_owned())
+            Some("All valid repetitions of a case combined.".to_owned())
         }
         _ => None,
     };
     let in_modes = cases().filter(|case| !case.modes.is_empty()).count();
     let modes = (matches!(description.statistic, Statistic::Median(_)) && in_modes > 0).then(|| {
-        "Where repetitions fall into several modes, the line passes through the largest, and the \
-         others stand beside it."
+        "If repetitions form several modes, the line passes through the largest, and separate marks show the others."
             .to_owned()
     });
     let is_hollow = |case: &CaseSummary| case.main().is_none() && case.disturbed_median.is_some();
     let hollow = (matches!(description.statistic, Statistic::Median(_)) && cases().any(is_hollow))
-        .then(|| "A hollow mark was held up by the machine in each run.".to_owned());
-    let left_out =
-        (left_out > 0).then(|| format!("{left_out} more panels are left to the tables."));
-    [see, of, modes, hollow, left_out].into_iter().flatten().collect()
+        .then(|| "A hollow mark means that every run of the case was disturbed.".to_owned());
+    let left_out = (left_out > 0)
+        .then(|| format!("{left_out} more panels are not drawn; the tables have their values."));
+    [caption, statistic, modes, hollow, left_out].into_iter().flatten().collect()
 }

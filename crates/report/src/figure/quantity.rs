@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
-use ipcperf_results::analysis::{CaseSummary, CountKind, Counted, RoleCost, Spread};
+use ipcperf_results::analysis::{CaseSummary, CountKind, CountedValue, RoleCost, Spread};
 
 use super::scale::Scale;
 use crate::wording::amount;
@@ -28,18 +28,18 @@ pub enum Quantity {
     /// CPU time of a role per message or round trip.
     CpuPerMessage,
     /// A counted event of a role, by name.
-    Counted(Arc<str>, CountKind),
+    Counter(Arc<str>, CountKind),
     /// Cumulative share of the values.
     CumulatedShare,
     /// One row for each case.
     Case,
     /// A metric or factor of a study.
-    Studied(Studied),
+    Study(StudyQuantity),
 }
 
 /// A metric or factor of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Studied {
+pub struct StudyQuantity {
     /// Title of the axis, with the unit.
     title: Arc<str>,
     /// Unit as in metrics: `ns`, `bytes/s`; empty if there is none.
@@ -49,14 +49,14 @@ pub struct Studied {
 
 impl Quantity {
     /// Creates a quantity of a study called `name`, in `unit`, on `scale`.
-    pub fn studied(name: &str, unit: &str, scale: Scale) -> Self {
-        let said = match unit {
+    pub fn from_study(name: &str, unit: &str, scale: Scale) -> Self {
+        let title = match unit {
             "" => name.to_owned(),
             "ns" => format!("{name} (seconds)"),
             "bytes/s" => format!("{name} (bytes per second)"),
             unit => format!("{name} ({unit})"),
         };
-        Self::Studied(Studied { title: said.into(), unit: unit.into(), scale })
+        Self::Study(StudyQuantity { title: title.into(), unit: unit.into(), scale })
     }
 
     /// Returns the title of the axis, with the unit.
@@ -64,35 +64,35 @@ impl Quantity {
         match self {
             Self::BufferBytes => "buffer size (bytes)",
             Self::Bandwidth => "bandwidth (bytes per second)",
-            Self::RoundTripMean => "mean round trip, there and back (seconds)",
-            Self::SingleRoundTrip => "one round trip, there and back (seconds)",
-            Self::ShareOfLimit => "share of the limit (per cent)",
+            Self::RoundTripMean => "mean round-trip time (seconds)",
+            Self::SingleRoundTrip => "round-trip time (seconds)",
+            Self::ShareOfLimit => "share of the hardware limit (percent)",
             Self::CpuPerByte => "CPU time per byte (seconds)",
             Self::CpuPerMessage => "CPU time per message (seconds)",
-            Self::Counted(_, CountKind::PerMessage) => "events per message",
-            Self::Counted(_, CountKind::NsPerMessage) => "time per message (seconds)",
-            Self::Counted(_, CountKind::Ratio) => "ratio",
-            Self::Counted(_, CountKind::Share) => "share of the samples (per cent)",
-            Self::CumulatedShare => "round trips that took at most as long (per cent)",
+            Self::Counter(_, CountKind::PerMessage) => "events per message",
+            Self::Counter(_, CountKind::NsPerMessage) => "time per message (seconds)",
+            Self::Counter(_, CountKind::Ratio) => "ratio",
+            Self::Counter(_, CountKind::Share) => "share of the samples (percent)",
+            Self::CumulatedShare => "round trips that took at most this long (percent)",
             Self::Case => "mechanism",
-            Self::Studied(studied) => &studied.title,
+            Self::Study(studied) => &studied.title,
         }
     }
 
     /// Returns the scale of the axis.
     pub const fn scale(&self) -> Scale {
         match self {
-            Self::BufferBytes => Scale::Binary,
-            Self::CumulatedShare => Scale::Share,
-            Self::Case => Scale::Rows,
-            Self::Studied(studied) => studied.scale,
+            Self::BufferBytes => Scale::Log2,
+            Self::CumulatedShare => Scale::Fraction,
+            Self::Case => Scale::Categorical,
+            Self::Study(studied) => studied.scale,
             Self::Bandwidth
             | Self::RoundTripMean
             | Self::SingleRoundTrip
             | Self::ShareOfLimit
             | Self::CpuPerByte
             | Self::CpuPerMessage
-            | Self::Counted(..) => Scale::Decimal,
+            | Self::Counter(..) => Scale::Log10,
         }
     }
 
@@ -102,28 +102,28 @@ impl Quantity {
         clippy::cast_sign_loss,
         reason = "buffer sizes are whole and not negative; beyond 2^53 for people"
     )]
-    pub(super) fn words(&self, value: f64) -> String {
+    pub(super) fn format(&self, value: f64) -> String {
         match self {
             Self::BufferBytes => Bytes(value as u64).to_string(),
             Self::Bandwidth => units::bandwidth(value),
             Self::RoundTripMean | Self::SingleRoundTrip | Self::CpuPerMessage => units::time(value),
             Self::CpuPerByte => units::short_time(value),
-            Self::ShareOfLimit | Self::CumulatedShare | Self::Counted(_, CountKind::Share) => {
+            Self::ShareOfLimit | Self::CumulatedShare | Self::Counter(_, CountKind::Share) => {
                 units::percent(value)
             }
-            Self::Counted(_, CountKind::NsPerMessage) => units::time(value),
-            Self::Counted(..) => units::plain(value),
+            Self::Counter(_, CountKind::NsPerMessage) => units::time(value),
+            Self::Counter(..) => units::unitless(value),
             Self::Case => String::new(),
-            Self::Studied(studied) => amount(value, &studied.unit),
+            Self::Study(studied) => amount(value, &studied.unit),
         }
     }
 
     /// Formats a value as a tick label, without trailing zeros.
-    pub(super) fn tick(&self, value: f64) -> String {
-        if self.scale() == Scale::Binary {
-            return units::bytes_of(value);
+    pub(super) fn tick_label(&self, value: f64) -> String {
+        if self.scale() == Scale::Log2 {
+            return units::axis_bytes(value);
         }
-        let words = self.words(value);
+        let words = self.format(value);
         match words.split_once(' ') {
             Some((number, unit)) if number.contains('.') => {
                 format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
@@ -136,36 +136,36 @@ impl Quantity {
     }
 
     /// Whether each role of a case has its own value.
-    pub(super) const fn is_of_roles(&self) -> bool {
-        matches!(self, Self::CpuPerByte | Self::CpuPerMessage | Self::Counted(..))
+    pub(super) const fn is_per_role(&self) -> bool {
+        matches!(self, Self::CpuPerByte | Self::CpuPerMessage | Self::Counter(..))
     }
 
     /// Returns the value for a case, or for one of its roles, over its repetitions.
-    pub(super) fn of(&self, case: &CaseSummary, role: Option<&str>) -> Option<Spread> {
-        let cost = || costs(case, role?);
+    pub(super) fn evaluate(&self, case: &CaseSummary, role: Option<&str>) -> Option<Spread> {
+        let cost = || role_cost(case, role?);
         match self {
             Self::Bandwidth => case.bandwidth_bytes_per_s,
             Self::RoundTripMean => case.round_trip_ns_mean,
             Self::ShareOfLimit => share_of_limit(case),
             Self::CpuPerByte => cost()?.cpu_ns_per_byte,
             Self::CpuPerMessage => Some(cost()?.cpu_ns_per_message),
-            Self::Counted(name, kind) => counted(case, role?, name, *kind),
+            Self::Counter(name, kind) => counter_spread(case, role?, name, *kind),
             Self::BufferBytes
             | Self::SingleRoundTrip
             | Self::CumulatedShare
             | Self::Case
-            | Self::Studied(_) => None,
+            | Self::Study(_) => None,
         }
     }
 }
 
-fn counted(case: &CaseSummary, role: &str, name: &str, kind: CountKind) -> Option<Spread> {
+fn counter_spread(case: &CaseSummary, role: &str, name: &str, kind: CountKind) -> Option<Spread> {
     let is_meant =
-        |one: &&Counted| one.role == role && one.what.name == name && one.what.kind == kind;
+        |one: &&CountedValue| one.role == role && one.what.name == name && one.what.kind == kind;
     case.counted.iter().find(is_meant).map(|one| one.spread)
 }
 
-fn costs<'a>(case: &'a CaseSummary, role: &str) -> Option<&'a RoleCost> {
+fn role_cost<'a>(case: &'a CaseSummary, role: &str) -> Option<&'a RoleCost> {
     let roles: &BTreeMap<String, RoleCost> = &case.roles;
     roles.get(role)
 }
@@ -173,13 +173,13 @@ fn costs<'a>(case: &'a CaseSummary, role: &str) -> Option<&'a RoleCost> {
 /// Returns the share of the hardware limit. Its spread follows from the metric: it is proportional to a bandwidth, and
 /// inversely proportional to a time.
 fn share_of_limit(case: &CaseSummary) -> Option<Spread> {
-    let (roof, spread) = (case.roof?, case.main()?.spread());
+    let (roof, spread) = (case.hardware_limit?, case.main()?.spread());
     let from_bandwidth = case.bandwidth_bytes_per_s.is_some();
     let share = |value: f64| match from_bandwidth {
         true => roof.share * value / spread.median,
         false => roof.share * spread.median / value,
     };
-    let ends = spread.middle_half().map(|half| half.map(share));
+    let ends = spread.quartiles().map(|half| half.map(share));
     let [q1, q3] = [f64::min, f64::max].map(|end| ends.map(|[one, other]| end(one, other)));
     Some(Spread { median: roof.share, q1, q3, n: spread.n })
 }

@@ -4,13 +4,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Logarithmic, in powers of two.
-    Binary,
+    Log2,
     /// Logarithmic, in powers of ten.
-    Decimal,
+    Log10,
     /// Linear, from 0 to 1.
-    Share,
+    Fraction,
     /// Linear, including 0.
-    Even,
+    Linear,
     /// Rows below each other.
-    Rows,
+    Categorical,
 }

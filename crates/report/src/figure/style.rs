@@ -2,13 +2,13 @@
 //! deficiencies, in light and dark mode. Marks and dashes are for grayscale print, and for more series than colors.
 
 /// Colors on white.
-pub const LIGHT: [&str; 8] =
+pub const LIGHT_COLORS: [&str; 8] =
     ["#002baf", "#ff1907", "#28796c", "#9b4ccf", "#00091c", "#6d8439", "#2297a5", "#50403a"];
-/// Their counterparts on [`DARK_GROUND`].
-pub const DARK: [&str; 8] =
+/// Their counterparts on [`DARK_BACKGROUND`].
+pub const DARK_COLORS: [&str; 8] =
     ["#1e68c4", "#ff5a15", "#11b199", "#b786ff", "#f5ffc9", "#f0c55a", "#61e0ff", "#995169"];
 /// Background color of the page in dark mode.
-pub const DARK_GROUND: &str = "#15181c";
+pub const DARK_BACKGROUND: &str = "#15181c";
 
 /// Outlines of the marks, centered at 0, 0.
 pub(super) const MARKS: [&str; 8] = [
@@ -27,7 +27,7 @@ const DASHES: [&str; 4] = ["none", "6 2", "2 2", "7 2 2 2"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Style {
     /// Index of the color.
-    pub colour: usize,
+    pub color: usize,
     /// Index of the mark.
     pub mark: usize,
     /// Index of the dashes.
@@ -36,18 +36,18 @@ pub(super) struct Style {
 
 impl Style {
     /// Returns the style of series `number`. The first 32 are all different.
-    pub(super) const fn of(number: usize) -> Self {
-        let round = number / LIGHT.len();
+    pub(super) const fn from_number(number: usize) -> Self {
+        let round = number / LIGHT_COLORS.len();
         Self {
-            colour: number % LIGHT.len(),
+            color: number % LIGHT_COLORS.len(),
             mark: (number + round) % MARKS.len(),
             dash: round % DASHES.len(),
         }
     }
 
     /// Returns the color on white, for print.
-    pub(super) const fn print_colour(self) -> &'static str {
-        LIGHT[self.colour]
+    pub(super) const fn print_color(self) -> &'static str {
+        LIGHT_COLORS[self.color]
     }
 
     /// Returns the SVG `stroke-dasharray`.
@@ -60,10 +60,10 @@ impl Style {
 mod tests {
     use super::*;
 
-    type Colour = [f64; 3];
+    type Color = [f64; 3];
     /// Colors as perceived without one of the three kinds of cones, in linear light: Machado, Oliveira and Fernandes
     /// (2009), *A Physiologically-based Model for Simulation of Color Vision Deficiency*, IEEE TVCG 15(6), severity 1.
-    const SIGHTS: [[Colour; 3]; 4] = [
+    const COLOR_VISIONS: [[Color; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [
             [0.152_286, 1.052_583, -0.204_868],
@@ -82,18 +82,18 @@ mod tests {
         ],
     ];
 
-    fn linear(hex: &str) -> Colour {
+    fn linear(hex: &str) -> Color {
         let part = |at: usize| f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
         [part(1), part(3), part(5)]
             .map(|c| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) })
     }
 
-    fn times(matrix: &[Colour; 3], colour: Colour) -> Colour {
-        matrix.map(|row| row.iter().zip(colour).map(|(m, c)| m * c).sum())
+    fn times(matrix: &[Color; 3], color: Color) -> Color {
+        matrix.map(|row| row.iter().zip(color).map(|(m, c)| m * c).sum())
     }
 
     /// Converts to Oklab (Ottosson 2020), in which equal distances look equal.
-    fn oklab(linear: Colour) -> Colour {
+    fn oklab(linear: Color) -> Color {
         let cones = times(
             &[
                 [0.412_221, 0.536_333, 0.051_446],
@@ -123,9 +123,9 @@ mod tests {
         one.max(other) / one.min(other)
     }
 
-    fn least_distance(colours: &[&str], sight: &[Colour; 3]) -> f64 {
-        let seen: Vec<Colour> = colours.iter().map(|c| oklab(times(sight, linear(c)))).collect();
-        let distance = |a: &Colour, b: &Colour| {
+    fn min_distance(colors: &[&str], sight: &[Color; 3]) -> f64 {
+        let seen: Vec<Color> = colors.iter().map(|c| oklab(times(sight, linear(c)))).collect();
+        let distance = |a: &Color, b: &Color| {
             a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
         };
         let pairs = (0..seen.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
@@ -134,25 +134,25 @@ mod tests {
 
     /// In Oklab, a distance of 0.02 is about the threshold of perception.
     #[test]
-    fn colours_stay_apart_for_all_eyes() {
-        for (colours, ground) in [(LIGHT, "#ffffff"), (DARK, DARK_GROUND)] {
-            for sight in &SIGHTS {
-                let least = least_distance(&colours, sight);
-                assert!(least >= 0.08, "{colours:?}: {least}");
+    fn colors_are_distinguishable_with_any_color_vision() {
+        for (colors, ground) in [(LIGHT_COLORS, "#ffffff"), (DARK_COLORS, DARK_BACKGROUND)] {
+            for sight in &COLOR_VISIONS {
+                let least = min_distance(&colors, sight);
+                assert!(least >= 0.08, "{colors:?}: {least}");
             }
-            for colour in colours {
-                assert!(contrast(colour, ground) >= 3.0, "{colour} on {ground}");
+            for color in colors {
+                assert!(contrast(color, ground) >= 3.0, "{color} on {ground}");
             }
         }
     }
 
     #[test]
-    fn no_two_of_many_series_look_the_same_even_in_grey() {
-        let looks: Vec<Style> = (0..32).map(Style::of).collect();
+    fn no_two_of_many_series_look_the_same_even_in_gray() {
+        let looks: Vec<Style> = (0..32).map(Style::from_number).collect();
         for (k, look) in looks.iter().enumerate() {
             assert!(!looks[..k].contains(look), "{k}");
         }
-        let shapes = |k: usize| (Style::of(k).mark, Style::of(k).dash);
+        let shapes = |k: usize| (Style::from_number(k).mark, Style::from_number(k).dash);
         assert!((0..32).all(|k| (0..k).all(|other| shapes(k) != shapes(other))));
     }
 }

@@ -1,15 +1,15 @@
 //! Tests of charts of synthetic samples: content of panels and texts of points.
 
-use ipcperf_model::hardware_limits::{CopyLimit, Limits};
-use ipcperf_model::workload::Kind;
+use ipcperf_model::hardware_limits::{CopyLimit, HardwareLimits};
+use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::Sample;
-use ipcperf_results::analysis::{Mode, Summarised};
-use ipcperf_results::testing::{sample, summarised};
+use ipcperf_results::analysis::{AnalyzedFile, DistributionMode};
+use ipcperf_results::testing::{analyzed_file, sample};
 
 use super::chart::Panel;
-use super::description::Description;
-use super::reference::Limit;
-use super::sheet::sheet;
+use super::figure_spec::FigureSpec;
+use super::limit_kind::LimitKind;
+use super::svg_document::svg_document;
 use super::*;
 
 /// Returns streams and round trips of three mechanisms at `sizes`. Repetition k takes k % longer.
@@ -17,7 +17,7 @@ fn samples(sizes: &[u64]) -> Vec<Sample> {
     let mut samples = Vec::new();
     for (place, mechanism) in (1..).zip(["null", "pipe", "shm-ring"]) {
         for &bytes in sizes {
-            for kind in [Kind::Stream, Kind::RoundTrip] {
+            for kind in [WorkloadKind::Stream, WorkloadKind::RoundTrip] {
                 for block in 1..=7_u32 {
                     let ns = place * 1_000_000 * (100 + u64::from(block));
                     let mut sample = sample(mechanism, kind, bytes, block, ns);
@@ -31,29 +31,29 @@ fn samples(sizes: &[u64]) -> Vec<Sample> {
     samples
 }
 
-fn file(sizes: &[u64]) -> Summarised {
-    let mut file = summarised("one.jsonl", samples(sizes), Vec::new()).results;
+fn file(sizes: &[u64]) -> AnalyzedFile {
+    let mut file = analyzed_file("one.jsonl", samples(sizes), Vec::new()).results;
     file.header.environment.cpus.cache_l1d_bytes = Some(32_768);
-    file.header.limits = Some(Limits {
+    file.header.limits = Some(HardwareLimits {
         copy: vec![CopyLimit { bytes: 4_096, hot_bytes_per_s: Some(10_000_000_000) }],
         system_call_ns: Some(100.0),
         switch_ns: Some(1_000.0),
-        ..Limits::default()
+        ..HardwareLimits::default()
     });
-    Summarised::of(std::path::Path::new("one.jsonl"), file)
+    AnalyzedFile::new(std::path::Path::new("one.jsonl"), file)
 }
 
-fn figure(name: &str) -> &'static Description {
+fn figure(name: &str) -> &'static FigureSpec {
     FIGURES.iter().find(|figure| figure.name == name).unwrap()
 }
 
-fn chart(name: &str, files: &[Summarised]) -> Chart {
-    make::chart(figure(name), files, &Names::of(files)).unwrap()
+fn chart(name: &str, files: &[AnalyzedFile]) -> Chart {
+    build_chart(figure(name), files, &SeriesNames::from_files(files)).unwrap()
 }
 
-fn words(panel: &Panel) -> Vec<&str> {
+fn tooltips(panel: &Panel) -> Vec<&str> {
     let points = panel.content.curves.iter().flat_map(|curve| &curve.points);
-    points.map(|point| point.words.as_str()).collect()
+    points.map(|point| point.tooltip.as_str()).collect()
 }
 
 fn titles(chart: &Chart) -> Vec<&str> {
@@ -65,12 +65,12 @@ const SIZES: [u64; 3] = [64, 4_096, 65_536];
 #[test]
 fn every_description_makes_a_picture_but_modes_where_there_is_one() {
     let files = [file(&SIZES)];
-    let names = Names::of(&files);
+    let names = SeriesNames::from_files(&files);
     for description in FIGURES {
-        let chart = make::chart(description, &files, &names);
+        let chart = build_chart(description, &files, &names);
         assert_eq!(chart.is_some(), !description.name.ends_with("modes"), "{}", description.name);
         if let Some(chart) = chart {
-            let svg = sheet(&chart, &names);
+            let svg = svg_document(&chart, &names);
             assert!(svg.contains("<use class=\"point\"") && !svg.contains("NaN"), "{svg}");
         }
     }
@@ -81,11 +81,11 @@ fn points_say_mechanism_size_median_middle_half_and_n() {
     let files = [file(&SIZES)];
     let chart = chart("bandwidth", &files);
     assert_eq!(titles(&chart), ["2proc, same"]);
-    let words = words(&chart.panels[0]);
+    let words = tooltips(&chart.panels[0]);
     assert_eq!(words.len(), 6, "null is in no figure: {words:?}");
     assert_eq!(words[0], "pipe, 64 B: 308 kB/s (middle half 303 kB/s to 312 kB/s, n = 7)");
-    let limits: Vec<&str> = chart.limits().into_iter().map(Limit::name).collect();
-    assert_eq!(limits, ["limit through shared memory", "limit through the kernel"]);
+    let limits: Vec<&str> = chart.limits().into_iter().map(LimitKind::name).collect();
+    assert_eq!(limits, ["limit (shared memory)", "limit (kernel)"]);
     assert_eq!(chart.panels[0].caches, [(32_768.0, "L1d")]);
     assert!(chart.notes.iter().any(|note| note.contains("n = 7")), "{:?}", chart.notes);
 }
@@ -94,7 +94,7 @@ fn points_say_mechanism_size_median_middle_half_and_n() {
 fn each_role_has_its_panel_and_the_sender_comes_first() {
     let chart = chart("cpu-per-byte", &[file(&SIZES)]);
     assert_eq!(titles(&chart), ["2proc, same · sender", "2proc, same · receiver"]);
-    let first = words(&chart.panels[0])[0];
+    let first = tooltips(&chart.panels[0])[0];
     assert!(first.starts_with("pipe, 64 B: 1.62 us"), "{first}");
 }
 
@@ -102,7 +102,7 @@ fn each_role_has_its_panel_and_the_sender_comes_first() {
 fn distributions_are_of_the_smallest_and_the_largest_size() {
     let chart = chart("round-trip-distribution", &[file(&SIZES)]);
     assert_eq!(titles(&chart), ["2proc, same · 64 B", "2proc, same · 64 KiB"]);
-    let words = words(&chart.panels[0]);
+    let words = tooltips(&chart.panels[0]);
     let median = words.iter().find(|words| words.contains("pipe: 50 % of 7 round trips"));
     assert!(median.is_some_and(|words| words.ends_with("took at most 208 us")), "{words:?}");
 }
@@ -118,14 +118,14 @@ fn a_single_size_has_a_row_for_each_mechanism() {
 #[test]
 fn modes_are_never_hidden_behind_a_middle() {
     let mut file = file(&SIZES);
-    let modes = [(0.7, 3e5), (0.3, 9e5)].map(|(share, median)| Mode { share, median });
+    let modes = [(0.7, 3e5), (0.3, 9e5)].map(|(share, median)| DistributionMode { share, median });
     let case = |case: &&mut ipcperf_results::analysis::CaseSummary| {
-        case.case.mechanism == "pipe" && case.case.workload == Kind::Stream
+        case.case.mechanism == "pipe" && case.case.workload == WorkloadKind::Stream
     };
     file.summaries.iter_mut().find(case).unwrap().modes = modes.to_vec();
     let files = [file];
     let bandwidth = chart("bandwidth", &files);
-    let words = words(&bandwidth.panels[0]);
+    let words = tooltips(&bandwidth.panels[0]);
     assert_eq!(words[0], "pipe, 64 B: 300 kB/s in 70 % of the repetitions");
     assert_eq!(words[1], "pipe, 64 B: 900 kB/s in 30 % of the repetitions");
     let modes = chart("bandwidth-modes", &files);
@@ -136,14 +136,14 @@ fn modes_are_never_hidden_behind_a_middle() {
 fn what_was_always_held_up_is_there_but_on_no_line() {
     let mut all = samples(&SIZES);
     for sample in all.iter_mut().filter(|s| s.run.case.buffer_bytes == 64) {
-        sample.set_aside = Some(ipcperf_results::SetAside::Disturbed);
+        sample.excluded = Some(ipcperf_results::ExclusionReason::Disturbed);
     }
-    let files = [summarised("x.jsonl", all, Vec::new())];
+    let files = [analyzed_file("x.jsonl", all, Vec::new())];
     let chart = chart("bandwidth", &files);
     let curve = &chart.panels[0].content.curves[0];
     assert_eq!((curve.points.len(), curve.line.len()), (3, 2));
-    let words = &curve.points[0].words;
-    assert_eq!(words, "pipe, 64 B: 308 kB/s? Not to be believed: held up in all 7 runs");
+    let words = &curve.points[0].tooltip;
+    assert_eq!(words, "pipe, 64 B: 308 kB/s? Unreliable: all 7 runs were disturbed");
 }
 
 #[test]
@@ -161,8 +161,8 @@ fn words_from_a_file_are_escaped_and_fit_for_xml() {
         let bad = "<b>&\u{1}\"]]>".to_owned();
         sample.run.case.options.insert("flavour".to_owned(), bad);
     }
-    let files = [summarised("x.jsonl", all, Vec::new())];
-    let svg = sheet(&chart("bandwidth", &files), &Names::of(&files));
+    let files = [analyzed_file("x.jsonl", all, Vec::new())];
+    let svg = svg_document(&chart("bandwidth", &files), &SeriesNames::from_files(&files));
     assert!(!svg.contains("<b>") && svg.contains("&lt;b&gt;"), "{svg}");
     assert!(resvg::usvg::Tree::from_str(&svg, &resvg::usvg::Options::default()).is_ok());
 }

@@ -2,44 +2,49 @@
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
-use ipcperf_results::analysis::{Bound, Comparison, Ranking, Side, Summarised, advice};
+use ipcperf_results::analysis::{
+    AnalyzedFile, Bound, ComparedSize, Comparison, Ranking, comparisons_at,
+};
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::terminal::compared_in_words;
+use crate::terminal::comparison_text;
 
 /// Maximum credible share of a hardware limit. Slightly more than 1 is noise of both measurements. Above this, the
 /// limit does not apply, or its measurement was disturbed.
-const BELIEVED: f64 = 1.1;
+const MAX_CREDIBLE_SHARE: f64 = 1.1;
 /// Names of the sizes.
-const SIDES: [(Side, &str); 3] =
-    [(Side::Smallest, "Small"), (Side::Middle, "Medium-sized"), (Side::Largest, "Large")];
+const SIDES: [(ComparedSize, &str); 3] = [
+    (ComparedSize::Smallest, "Small"),
+    (ComparedSize::Middle, "Medium-sized"),
+    (ComparedSize::Largest, "Large"),
+];
 
-pub(super) fn section(files: &[Summarised]) -> Markup {
+pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     html! {
         @for (file, letter) in lettered(files) {
             @if let Some(letter) = letter { h3 { (letter) } }
-            (of_file(file))
+            (file_section(file))
         }
         p.quiet {
-            "Level means less than 5 % apart. Who is ahead is told for the harness's own loops, which \
-             do nothing with the payload; what else tells mechanisms apart (message boundaries, \
-             unrelated users, a peer that dies) is in ipcperf list mechanisms."
+            "Tied means a difference of less than 5 %. The comparison is for the harness's own loops, which do \
+             nothing with the payload. ipcperf list mechanisms shows other differences: message boundaries, use by \
+             unrelated processes, detection of a dead peer."
         }
     }
 }
 
-fn of_file(file: &Summarised) -> Markup {
-    let sides = SIDES.map(|(side, name)| (name, advice(&file.summaries, side)));
-    let mut told: Vec<_> = sides.into_iter().filter(|(_, all)| !all.is_empty()).collect();
+fn file_section(file: &AnalyzedFile) -> Markup {
+    let sides = SIDES.map(|(side, name)| (name, comparisons_at(&file.summaries, side)));
+    let mut groups: Vec<_> = sides.into_iter().filter(|(_, all)| !all.is_empty()).collect();
     // With a single size, the smallest is also the largest.
-    told.dedup_by(|(_, one), (_, other)| sizes(one) == sizes(other));
+    groups.dedup_by(|(_, one), (_, other)| sizes(one) == sizes(other));
     html! {
-        @if told.is_empty() { p { "Fewer than two mechanisms were measured: there is nothing to choose." } }
-        dl { @for (name, comparisons) in &told {
+        @if groups.is_empty() { p { "Fewer than two mechanisms were measured, so there is nothing to compare." } }
+        dl { @for (name, comparisons) in &groups {
             dt { (name) " messages: " (sizes(comparisons)) }
             @for comparison in comparisons {
-                (one(comparison))
+                (comparison_entry(comparison))
             }
         } }
     }
@@ -53,72 +58,74 @@ fn sizes(comparisons: &[Comparison]) -> String {
     sizes.join(", ")
 }
 
-fn one(comparison: &Comparison) -> Markup {
+fn comparison_entry(comparison: &Comparison) -> Markup {
     let limit = match comparison {
-        Comparison::Ranked(ranking) => limit(ranking),
+        Comparison::Ranked(ranking) => bound_text(ranking),
         Comparison::Undecided(_) | Comparison::Refused(_) => None,
     };
     html! {
         dd {
-            (compared_in_words(comparison))
+            (comparison_text(comparison))
             @if let Some(limit) = limit { " " span.quiet { (limit) } }
         }
     }
 }
 
 /// Describes what limits the best mechanism, and its share of the limit.
-fn limit(ranking: &Ranking) -> Option<String> {
-    let roof = ranking.best.roof?;
-    let (bound, share) = (roof.bound.in_a_sentence(), units::percent(roof.share));
-    Some(if roof.share > BELIEVED && roof.bound == Bound::WakeUp {
+fn bound_text(ranking: &Ranking) -> Option<String> {
+    let hardware_limit = ranking.best.hardware_limit?;
+    let (bound, share) =
+        (hardware_limit.bound_by.description(), units::percent(hardware_limit.share));
+    Some(if hardware_limit.share > MAX_CREDIBLE_SHARE && hardware_limit.bound_by == Bound::WakeUp {
         format!(
-            "It takes less than two wake-ups across CPUs ({share}): its peers found most messages \
-             before they fell asleep."
+            "It takes less time than two wake-ups across CPUs ({share} of the hardware limit): its peers found most \
+             messages before they fell asleep."
         )
-    } else if roof.share > BELIEVED {
+    } else if hardware_limit.share > MAX_CREDIBLE_SHARE {
         format!(
-            "It is faster than the limit that was measured for {bound} allows ({share}): the \
-             machine held that measurement up, and what limits this is not known."
+            "It is faster than the measured limit for {bound} allows ({share}): the measurement of the limit was \
+             disturbed, so what limits this mechanism is unknown."
         )
     } else {
-        format!("Limited by {bound}, of which it reaches {share}.")
+        format!("Bound by {bound}: {share} of the hardware limit.")
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::workload::Kind;
-    use ipcperf_results::SetAside;
+    use ipcperf_model::workload::WorkloadKind;
+    use ipcperf_results::ExclusionReason;
+    use ipcperf_results::testing::analyzed_file;
     use ipcperf_results::testing::sample;
-    use ipcperf_results::testing::summarised;
 
     use super::section;
 
     /// Returns the section for two mechanisms with the given numbers of disturbed runs out of ten.
-    fn told(disturbed: [u32; 2]) -> String {
+    fn render(disturbed: [u32; 2]) -> String {
         let mut samples = Vec::new();
         for ((mechanism, us), disturbed) in
             [("shm-ring", 2), ("pipe", 60)].into_iter().zip(disturbed)
         {
             for block in 0..=10 {
-                let mut one = sample(mechanism, Kind::RequestReply, 64, block, us * 1_000_000);
+                let mut one =
+                    sample(mechanism, WorkloadKind::RequestReply, 64, block, us * 1_000_000);
                 if (1..=disturbed).contains(&block) {
-                    one.set_aside = Some(SetAside::Disturbed);
+                    one.excluded = Some(ExclusionReason::Disturbed);
                 }
                 samples.push(one);
             }
         }
-        section(&[summarised("file", samples, Vec::new())]).into_string()
+        section(&[analyzed_file("file", samples, Vec::new())]).into_string()
     }
 
     #[test]
     fn no_survivor_is_advised_and_what_is_not_known_is_said() {
         assert!(
-            told([0, 0]).contains("shortest request and reply: shm-ring, "),
+            render([0, 0]).contains("shortest request-reply time: shm-ring, "),
             "{}",
-            told([0, 0])
+            render([0, 0])
         );
-        assert!(told([9, 0]).contains("reply: not known: shm-ring, "), "{}", told([9, 0]));
-        assert!(told([10, 10]).contains("not known, as too few runs count of shm-ring (10 of 10"));
+        assert!(render([9, 0]).contains("reply time: undecided: shm-ring, "), "{}", render([9, 0]));
+        assert!(render([10, 10]).contains("unknown: too few valid runs of shm-ring (10 of 10"));
     }
 }

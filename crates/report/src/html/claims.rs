@@ -1,101 +1,100 @@
 //! Verdicts: each claim with its verdict, the evidence and its figure.
 
-use ipcperf_study::hypothesis::{Claim, Correction, Found, Part, Verdict};
+use ipcperf_study::hypothesis::{Claim, Correction, Findings, Part, Verdict};
 use maud::{Markup, html};
 
 use super::figures;
-use crate::figure::Names;
-use crate::presentation::{Judgement, ShownClaim, p_values_title};
+use crate::figure::SeriesNames;
+use crate::presentation::{FileVerdict, ShownClaim, p_values_title};
 use crate::terminal::estimate;
 use crate::wording::{amount, p_value};
 
 /// Number of parts above which the table is collapsed.
-const OPEN_PARTS: usize = 12;
+const MAX_OPEN_PARTS: usize = 12;
 
-pub(super) fn section(claims: &[ShownClaim<'_>], names: &Names) -> Markup {
+pub(super) fn section(claims: &[ShownClaim<'_>], names: &SeriesNames) -> Markup {
     html! {
         p {
-            "What was claimed beforehand, and what this measurement says of it. A claim that is not supported \
-             need not be wrong: inconclusive says how many repetitions would settle it, or why none would. Claims \
-             are not corrected against each other: of twenty false ones, one is supported by chance at a level of \
-             0.05."
+            "Claims that were written down before the measurement, with their verdicts. A claim that is not supported \
+             is not necessarily wrong: an inconclusive verdict states how many repetitions would decide it, or why no \
+             number would. Claims are not corrected for each other: at alpha 0.05, about one in twenty false claims \
+             is supported by chance."
         }
-        (in_short(claims))
-        @for claim in claims { (one(claim, names)) }
+        (overview(claims))
+        @for claim in claims { (claim_article(claim, names)) }
     }
 }
 
 /// Lists all verdicts.
-fn in_short(claims: &[ShownClaim<'_>]) -> Markup {
+fn overview(claims: &[ShownClaim<'_>]) -> Markup {
     html! {
         div.scroll { table.verdicts {
             thead { tr { th { "claim" } th { "verdict" } } }
             tbody { @for shown in claims {
                 tr {
                     td { a href={ "#verdict-" (shown.claim.id) } { (shown.claim.id) } " " (shown.claim.claim) }
-                    td { @for judgement in &shown.judgements { (badge(judgement)) " " } }
+                    td { @for judgement in &shown.verdicts { (badge(judgement)) " " } }
                 }
             } }
         } }
     }
 }
 
-fn one(shown: &ShownClaim<'_>, names: &Names) -> Markup {
+fn claim_article(shown: &ShownClaim<'_>, names: &SeriesNames) -> Markup {
     let claim = shown.claim;
     html! {
         article.claim id={ "verdict-" (claim.id) } {
             h3 { (claim.id) ": " (claim.claim) }
-            @for judgement in &shown.judgements { (judged(claim, judgement)) }
+            @for judgement in &shown.verdicts { (verdict_details(claim, judgement)) }
             @if let Some(published) = claim.published() { p { b { "Published: " } (published) "." } }
             @if let Some(chart) = &shown.chart { (figures::figure(chart, names)) }
             @match &shown.p_values {
                 Some(chart) => (figures::figure(chart, names)),
-                None => @if claim.figure().is_some() {
+                None => @if claim.figure_number().is_some() {
                     h3 { (p_values_title(claim)) }
-                    p.quiet { "Not drawn: no level of it was compared." }
+                    p.quiet { "Not shown: no level was compared." }
                 },
             }
-            (how(claim))
+            (test_details(claim))
         }
     }
 }
 
 /// Shows a verdict, the verdict of the publication's own test, and the evidence of both.
-fn judged(claim: &Claim, judgement: &Judgement) -> Markup {
-    let Judgement { found, beside, .. } = judgement;
+fn verdict_details(claim: &Claim, judgement: &FileVerdict) -> Markup {
+    let FileVerdict { found, original_test: beside, .. } = judgement;
     html! {
         p {
             (badge(judgement))
             @if let Some(words) = found.on_average() { " " (words) "." }
-            @if let Some(words) = to_do(&found.verdict) { " " (words) }
+            @if let Some(words) = explanation(&found.verdict) { " " (words) }
         }
         @if let Some(beside) = beside {
             p {
-                b { "As the document judged: " } (beside.verdict.words())
-                @if let Some(by) = claim.beside().map(|beside| by(&beside)) { " (" (by) ")" } "."
+                b { "Original test: " } (beside.verdict.description())
+                @if let Some(by) = claim.with_original_test().map(|beside| test_settings(&beside)) { " (" (by) ")" } "."
             }
         }
         (evidence("Evidence", found))
-        @if !found.told.is_empty() { ul.told { @for told in &found.told {
+        @if !found.remarks.is_empty() { ul.details { @for told in &found.remarks {
             @if !told.is_empty() { li { (told) } }
         } } }
         @if let Some(beside) = beside { details {
-            summary { "What that rests on" }
-            (table("As the document judged", &beside.parts))
+            summary { "Evidence of the original test" }
+            (table("Original test", &beside.parts))
         } }
-        @if let Some(words) = set_aside(judgement) { p.quiet { (words) } }
+        @if let Some(words) = excluded_text(judgement) { p.quiet { (words) } }
     }
 }
 
-fn set_aside(judgement: &Judgement) -> Option<String> {
+fn excluded_text(judgement: &FileVerdict) -> Option<String> {
     let each: Vec<String> =
-        judgement.set_aside.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-    (!each.is_empty())
-        .then(|| format!("Runs set aside, and kept in the file: {}.", each.join(", ")))
+        judgement.excluded.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    (!each.is_empty()).then(|| format!("Excluded runs: {}.", each.join(", ")))
 }
 
 /// Shows the verdict as a badge after the letter of its file.
-fn badge(judgement: &Judgement) -> Markup {
+fn badge(judgement: &FileVerdict) -> Markup {
     let (kind, sign) = match judgement.found.verdict {
         Verdict::Supported => ("supported", "✓"),
         Verdict::Rejected => ("rejected", "✗"),
@@ -105,14 +104,14 @@ fn badge(judgement: &Judgement) -> Markup {
     html! {
         span.badge.(kind) {
             @if let Some(letter) = judgement.letter { (letter) ": " }
-            span aria-hidden="true" { (sign) " " } (judgement.found.verdict.word())
+            span aria-hidden="true" { (sign) " " } (judgement.found.verdict.name())
         }
     }
 }
 
 /// Returns the explanation of a verdict as a sentence.
-fn to_do(verdict: &Verdict) -> Option<String> {
-    let words = verdict.beyond()?;
+fn explanation(verdict: &Verdict) -> Option<String> {
+    let words = verdict.explanation()?;
     let mut letters = words.chars();
     let first = letters.next()?;
     let is_sentence = matches!(verdict, Verdict::Inconclusive { .. });
@@ -120,10 +119,10 @@ fn to_do(verdict: &Verdict) -> Option<String> {
     Some(format!("{first}{}.", letters.as_str()))
 }
 
-fn evidence(caption: &str, found: &Found) -> Markup {
+fn evidence(caption: &str, found: &Findings) -> Markup {
     let parts = &found.parts;
     html! {
-        @if parts.len() > OPEN_PARTS {
+        @if parts.len() > MAX_OPEN_PARTS {
             details { summary { (caption) ": " (parts.len()) " parts" } (table(caption, parts)) }
         } @else if !parts.is_empty() { (table(caption, parts)) }
     }
@@ -141,60 +140,60 @@ fn table(caption: &str, parts: &[Part]) -> Markup {
                     th.figure { "statistic" } th.figure { "p" } th.figure { "p, corrected" }
                 }
             } }
-            tbody { @for part in parts { (row(part, has_p.then(|| tested(part)).as_ref())) } }
+            tbody { @for part in parts { (row(part, has_p.then(|| test_statistics(part)).as_ref())) } }
         } }
     }
 }
 
 /// Formats the statistic, the p-value and the corrected p-value.
-fn tested(part: &Part) -> [String; 3] {
+fn test_statistics(part: &Part) -> [String; 3] {
     let p = |value: Option<f64>| value.map_or_else(String::new, p_value);
     let statistic = part.statistic.as_ref();
     let statistic = statistic.map(|(name, value)| format!("{name} = {}", amount(*value, "")));
     [statistic.unwrap_or_default(), p(part.p), p(part.p_corrected)]
 }
 
-fn row(part: &Part, tested: Option<&[String; 3]>) -> Markup {
+fn row(part: &Part, statistics: Option<&[String; 3]>) -> Markup {
     let medians: Vec<String> =
         part.medians.iter().map(|value| amount(*value, &part.unit)).collect();
     html! {
         tr {
             th scope="row" { (part.what) }
             td {
-                (part.verdict.word())
-                @if let Some(words) = to_do(&part.verdict) { div.quiet { (words) } }
+                (part.verdict.name())
+                @if let Some(words) = explanation(&part.verdict) { div.quiet { (words) } }
                 @if let Some(note) = &part.note { div.quiet { (note) } }
             }
             td.figure { @if part.n > 0 { (part.n) } }
             td.figure { (medians.join("\n")) }
             td { @for one in &part.estimates { div { (estimate(one)) } } }
-            @for number in tested.into_iter().flatten() { td.figure { (number) } }
+            @for number in statistics.into_iter().flatten() { td.figure { (number) } }
         }
     }
 }
 
 /// Names the statistic and its correction: `student, uncorrected`.
-fn by(claim: &Claim) -> String {
+fn test_settings(claim: &Claim) -> String {
     let correction = match claim.correction() {
-        Correction::Holm => "corrected by Holm",
-        Correction::BenjaminiHochberg => "corrected by Benjamini and Hochberg",
+        Correction::Holm => "Holm's correction",
+        Correction::BenjaminiHochberg => "Benjamini-Hochberg correction",
         Correction::None => "uncorrected",
     };
-    let given = ["statistic", "rule"].into_iter().filter_map(|key| claim.given_word(key));
+    let given = ["statistic", "rule"].into_iter().filter_map(|key| claim.given_choice(key));
     let parts = given.map(str::to_owned);
-    let parts = parts.chain([format!("level {}", claim.level()), correction.to_owned()]);
+    let parts = parts.chain([format!("alpha {}", claim.alpha()), correction.to_owned()]);
     parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Describes the test.
-fn how(claim: &Claim) -> Markup {
+fn test_details(claim: &Claim) -> Markup {
     let test = claim.test;
     html! {
         details {
-            summary { "How it was judged" }
+            summary { "Statistical test" }
             dl {
                 dt { "Test" } dd { (test.name) ": " (test.about) "." }
-                dt { "As the study sets it" } dd { (by(claim)) (cases(claim)) "." }
+                dt { "Settings in the study" } dd { (test_settings(claim)) (case_selection(claim)) "." }
                 dt { "Formula" } dd { (test.formula) }
                 dt { "Assumptions" } dd { (test.assumptions) }
                 dt { "Source" } dd { (test.source) "." }
@@ -204,9 +203,9 @@ fn how(claim: &Claim) -> Markup {
 }
 
 /// Describes the selected cases.
-fn cases(claim: &Claim) -> String {
-    let of = |key: &str| {
-        claim.given_cases(key).map(|selection| format!("; {key}: {}", selection.words()))
+fn case_selection(claim: &Claim) -> String {
+    let selection = |key: &str| {
+        claim.given_cases(key).map(|selection| format!("; {key}: {}", selection.description()))
     };
-    ["where", "first", "second"].into_iter().filter_map(of).collect()
+    ["where", "first", "second"].into_iter().filter_map(selection).collect()
 }

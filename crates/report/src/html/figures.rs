@@ -2,16 +2,16 @@
 
 use maud::{Markup, html};
 
-use crate::figure::{Chart, Key, Names, Standing, entries, marks, panel};
+use crate::figure::{Chart, Key, PanelPosition, SeriesNames, legend_entries, marks, panel};
 
-pub(super) fn section(charts: &[Chart], names: &Names) -> Markup {
+pub(super) fn section(charts: &[Chart], names: &SeriesNames) -> Markup {
     html! {
         p {
-            "Point at a mark, or tab to a picture and use the arrow keys, to read its value. Series \
-             are switched on and off by their boxes. Axes of sizes, rates and times are logarithmic; \
-             the panels of a figure share theirs, those of distributions only where the same was asked."
+            "Point at a mark to read its value, or tab to a figure and use the arrow keys. The checkboxes hide and \
+             show series. Axes of sizes, rates and times are logarithmic. The panels of a figure share their axes; \
+             those of a distribution only if they are of the same request."
         }
-        @if charts.is_empty() { p { "Nothing was measured that a figure could show." } }
+        @if charts.is_empty() { p { "No measured value can be shown in a figure." } }
         @for chart in charts { (figure(chart, names)) }
     }
 }
@@ -23,14 +23,14 @@ pub(super) fn outlines() -> Markup {
     }
 }
 
-pub(super) fn figure(chart: &Chart, names: &Names) -> Markup {
+pub(super) fn figure(chart: &Chart, names: &SeriesNames) -> Markup {
     html! {
         figure.chart id={ "figure-" (chart.name) } {
             h3 { (chart.title) }
             (legend(chart, names))
             div.panels.pairs[!chart.panels.len().is_multiple_of(3)] {
                 @for one in &chart.panels {
-                    div.panel-box { @if !one.title.is_empty() { h4 { (one.title) } } (panel(chart, one, names, Standing::Page)) }
+                    div.panel-box { @if !one.title.is_empty() { h4 { (one.title) } } (panel(chart, one, names, PanelPosition::Standalone)) }
                 }
             }
             figcaption { (chart.notes.join(" ")) }
@@ -38,10 +38,10 @@ pub(super) fn figure(chart: &Chart, names: &Names) -> Markup {
     }
 }
 
-fn legend(chart: &Chart, names: &Names) -> Markup {
+fn legend(chart: &Chart, names: &SeriesNames) -> Markup {
     html! {
         div.legend {
-            @for entry in entries(chart, names) {
+            @for entry in legend_entries(chart, names) {
                 @match entry.key {
                     Key::Series(number) => {
                         label {

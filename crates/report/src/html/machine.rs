@@ -1,39 +1,39 @@
 //! The machine: warnings with remedies, hardware limits, and all known properties.
 
 use ipcperf_plan::machine::warnings;
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::terminal::{facts, limit_rows};
+use crate::terminal::{known_properties, limit_rows};
 
-pub(super) fn section(files: &[Summarised]) -> Markup {
+pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     html! {
         @for (file, letter) in lettered(files) {
             @if let Some(letter) = letter { h3 { (letter) } }
-            (of_file(file))
+            (file_section(file))
         }
     }
 }
 
-fn of_file(file: &Summarised) -> Markup {
+fn file_section(file: &AnalyzedFile) -> Markup {
     let header = &file.results.header;
     let warnings = warnings(&header.environment);
     let sections = header.environment.sections();
     html! {
-        @if warnings.is_empty() { p { "Nothing is known of it that bears on measurements." } }
+        @if warnings.is_empty() { p { "No warnings: no known problem affects measurements." } }
         ul { @for warning in &warnings {
             li { b { (warning.severity()) } ": " (warning) ". " span.quiet { "Remedy: " (warning.remedy()) } }
         } }
         @if let Some(limits) = &header.limits {
-            (rows("What this machine cannot beat", &limit_rows(limits)))
+            (rows("Hardware limits", &limit_rows(limits)))
             @if !limits.missing.is_empty() {
                 ul { @for reason in &limits.missing { li { "Not measured: " (reason) } } }
             }
         }
         details {
-            summary { "All that is known of it" }
-            @for section in &sections { (rows(section.title, &facts(section))) }
+            summary { "Complete environment" }
+            @for section in &sections { (rows(section.title, &known_properties(section))) }
         }
     }
 }

@@ -6,25 +6,28 @@
 
 mod advice;
 mod claims;
-mod doubts;
+mod data_quality;
 mod figures;
+mod instruments;
 mod machine;
+mod profile_shares;
 mod repeat;
-mod shares;
 mod side_by_side;
 mod study;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod watched;
 
 use ipcperf_model::printable::printable;
 use ipcperf_results::Header;
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::figure::{Chart, DARK, DARK_GROUND, FIGURES, LIGHT, Names, chart, counted};
-use crate::presentation::{Asked, Exhibits};
+use crate::figure::{
+    Chart, DARK_BACKGROUND, DARK_COLORS, FIGURES, LIGHT_COLORS, SeriesNames, build_chart,
+    event_figures,
+};
+use crate::presentation::{Presentation, StudyContext};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -33,23 +36,23 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 /// Everything that a report shows.
 pub struct Report<'a> {
-    files: &'a [Summarised],
+    files: &'a [AnalyzedFile],
     /// Study for which the files were measured, and what it shows.
-    study: Option<(&'a Asked, Exhibits<'a>)>,
+    study: Option<(&'a StudyContext, Presentation<'a>)>,
     /// Names of the series in all figures.
-    pub names: Names,
+    pub names: SeriesNames,
     charts: Vec<Chart>,
 }
 
 impl<'a> Report<'a> {
     /// Prepares the report on `files`, with the results of a study if they belong to one.
-    pub fn on(files: &'a [Summarised], asked: Option<&'a Asked>) -> Self {
-        let mut names = Names::default();
+    pub fn new(files: &'a [AnalyzedFile], context: Option<&'a StudyContext>) -> Self {
+        let mut names = SeriesNames::default();
         // Claims come first and get the most distinguishable styles.
-        let study = asked.map(|asked| (asked, Exhibits::of(asked, files, &mut names)));
+        let study = context.map(|asked| (asked, Presentation::new(asked, files, &mut names)));
         names.add(files);
-        let figures = FIGURES.iter().cloned().chain(counted(files));
-        let charts = figures.filter_map(|figure| chart(&figure, files, &names));
+        let figures = FIGURES.iter().cloned().chain(event_figures(files));
+        let charts = figures.filter_map(|figure| build_chart(&figure, files, &names));
         Self { files, study, charts: charts.collect(), names }
     }
 
@@ -74,7 +77,7 @@ impl<'a> Report<'a> {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta http-equiv="Content-Security-Policy" content=(POLICY);
                     title { (title) }
-                    style { (PreEscaped(STYLE)) (PreEscaped(colours())) }
+                    style { (PreEscaped(STYLE)) (PreEscaped(color_styles())) }
                 }
                 body {
                     (figures::outlines())
@@ -113,14 +116,14 @@ impl<'a> Report<'a> {
             ("figures", "Figures", figures::section(&self.charts, &self.names)),
             ("tables", "Tables", tables::section(files)),
         ]);
-        if shares::is_any(files) {
-            sections.push(("shares", "Where the time went", shares::section(files)));
+        if profile_shares::has_shares(files) {
+            sections.push(("shares", "CPU time by function group", profile_shares::section(files)));
         }
-        if watched::is_any(files) {
-            sections.push(("watched", "What was seen", watched::section(files)));
+        if instruments::has_observations(files) {
+            sections.push(("instruments", "Instruments", instruments::section(files)));
         }
         sections.extend([
-            ("doubts", "Before believing it", doubts::section(files)),
+            ("data-quality", "Data quality", data_quality::section(files)),
             ("machine", "The machine", machine::section(files)),
             ("repeat", "How to repeat it", repeat::section(files)),
         ]);
@@ -129,13 +132,13 @@ impl<'a> Report<'a> {
 }
 
 /// Pairs each file with the letter that figures and tables use for it, if there are several files.
-fn lettered(files: &[Summarised]) -> impl Iterator<Item = (&Summarised, Option<char>)> {
+fn lettered(files: &[AnalyzedFile]) -> impl Iterator<Item = (&AnalyzedFile, Option<char>)> {
     let several = files.len() > 1;
     files.iter().zip('A'..).map(move |(file, letter)| (file, several.then_some(letter)))
 }
 
-fn title(files: &[Summarised]) -> String {
-    let model = |file: &Summarised| file.results.header.environment.cpus.cpu_model.clone();
+fn title(files: &[AnalyzedFile]) -> String {
+    let model = |file: &AnalyzedFile| file.results.header.environment.cpus.cpu_model.clone();
     let mut models: Vec<String> = files.iter().filter_map(model).collect();
     models.dedup();
     match models.as_slice() {
@@ -145,23 +148,23 @@ fn title(files: &[Summarised]) -> String {
 }
 
 /// Describes a file: machine, time, program version and file name.
-fn origin(file: &Summarised, letter: Option<char>) -> Markup {
+fn origin(file: &AnalyzedFile, letter: Option<char>) -> Markup {
     let header: &Header = &file.results.header;
     let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
     let version = &header.environment.program.version;
     html! {
         p.quiet {
             @if let Some(letter) = letter { b { (letter) } ": " }
-            (header.environment.in_one_line()) "; measured " (to_the_second(&header.started)) " by ipcperf "
+            (header.environment.summary_line()) "; measured " (truncate_to_seconds(&header.started)) " by ipcperf "
             (version) " (" (name.unwrap_or_default()) ")."
-            @if header.quick { " A quick look: fewer sizes, at most ten repetitions." }
+            @if header.quick { " Quick measurement (--quick): fewer sizes, at most ten repetitions." }
         }
-        @for warning in file.results.warnings.iter().chain(&file.results.end_warnings) { p.grave { "This file: " (warning) "." } }
+        @for warning in file.results.warnings.iter().chain(&file.results.end_warnings) { p.grave { "Warning: " (warning) "." } }
     }
 }
 
 /// Formats an RFC 3339 time without fractions of a second.
-fn to_the_second(time: &str) -> String {
+fn truncate_to_seconds(time: &str) -> String {
     match time.split_once('.') {
         Some((seconds, _)) => format!("{seconds}Z").replace('T', " "),
         None => time.replace('T', " "),
@@ -169,16 +172,17 @@ fn to_the_second(time: &str) -> String {
 }
 
 /// Returns the style sheet with the colors of series in light and dark mode. Print is always light.
-fn colours() -> String {
-    let of = |colours: &[&str]| {
-        let each = colours.iter().enumerate().map(|(k, colour)| format!("--c{k}:{colour};"));
+fn color_styles() -> String {
+    let properties = |colors: &[&str]| {
+        let each = colors.iter().enumerate().map(|(k, color)| format!("--c{k}:{color};"));
         each.collect::<String>()
     };
-    let classes = (0..LIGHT.len()).map(|k| format!(".colour-{k}{{color:var(--c{k})}}"));
-    let (light, dark, classes) = (of(&LIGHT), of(&DARK), classes.collect::<String>());
+    let classes = (0..LIGHT_COLORS.len()).map(|k| format!(".color-{k}{{color:var(--c{k})}}"));
+    let (light, dark, classes) =
+        (properties(&LIGHT_COLORS), properties(&DARK_COLORS), classes.collect::<String>());
     format!(
         ":root{{{light}}}{classes}@media screen and (prefers-color-scheme:dark){{:root{{{dark}\
-         --ground:{DARK_GROUND};--text:#e8eaed;--quiet:#a8aeb6;--rule:#3a4047;--raised:#1f242a;\
+         --ground:{DARK_BACKGROUND};--text:#e8eaed;--quiet:#a8aeb6;--rule:#3a4047;--raised:#1f242a;\
          --grave:#ff9a80;--yes:#7fd8a0}}}}@media print{{:root{{color-scheme:light}}}}"
     )
 }

@@ -6,7 +6,7 @@
   const readout = document.getElementById("readout");
   let shown = null;
 
-  const centre = (point) => {
+  const center = (point) => {
     const box = point.getBoundingClientRect();
     return [box.left + box.width / 2, box.top + box.height / 2];
   };
@@ -26,7 +26,7 @@
     point.classList.add("shown");
     readout.textContent = point.words;
     readout.hidden = false;
-    const [x, y] = centre(point);
+    const [x, y] = center(point);
     const room = document.documentElement.clientWidth - readout.offsetWidth - 8;
     readout.style.left = Math.max(8, Math.min(x - readout.offsetWidth / 2, room)) + scrollX + "px";
     const above = y - readout.offsetHeight - 14;
@@ -39,7 +39,7 @@
     let best = null;
     let least = REACH;
     for (const point of pointsOf(panel)) {
-      const [atX, atY] = centre(point);
+      const [atX, atY] = center(point);
       const distance = Math.hypot(atX - x, atY - y);
       if (distance < least) [best, least] = [point, distance];
     }

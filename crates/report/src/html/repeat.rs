@@ -1,27 +1,26 @@
 //! Instructions for repeating the measurement.
 
 use ipcperf_results::Header;
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 use maud::{Markup, html};
 
 use super::lettered;
 
-pub(super) fn section(files: &[Summarised]) -> Markup {
+pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     html! {
         @for (file, letter) in lettered(files) {
             @if let Some(letter) = letter { h3 { (letter) } }
-            (of_file(file))
+            (file_section(file))
         }
         p {
-            "The results file has every run, what was asked and what was granted: "
-            code { "ipcperf show FILE" } ", " code { "ipcperf export csv FILE" } ". How each step is \
-             done, and what is not done, is in docs/method.md; how to read these figures in \
-             docs/reading-the-report.md."
+            "The results file has every run, with requested and granted settings: "
+            code { "ipcperf show FILE" } ", " code { "ipcperf export csv FILE" } ". docs/method.md describes the \
+                method, docs/reading-the-report.md the figures of this report."
         }
     }
 }
 
-fn of_file(file: &Summarised) -> Markup {
+fn file_section(file: &AnalyzedFile) -> Markup {
     let header = &file.results.header;
     let program = &header.environment.program;
     let commit = program.commit.as_ref().map_or_else(String::new, |c| format!(", commit {c}"));
@@ -29,8 +28,9 @@ fn of_file(file: &Summarised) -> Markup {
         p { "With ipcperf " (program.version) (commit) ":" }
         pre { code { (command(header)) } }
         p {
-            "Seed " (header.seed) " shuffled the blocks" @if header.plan.until_ci.is_none() && header.plan.until_decided.is_none() {
-                "; " (header.plan.repetitions) " repetitions of " (header.plan.cases.len()) " cases were kept"
+            "The order of the runs is determined by seed " (header.seed) @if header.plan.until_ci.is_none() && header.plan.until_decided.is_none() {
+                "; " (header.plan.repetitions) " valid repetitions of each of " (header.plan.cases.len()) " cases \
+                    were requested"
             } "."
         }
     }
@@ -39,7 +39,7 @@ fn of_file(file: &Summarised) -> Markup {
 /// Returns the command as it can be typed again, with the seed of the run.
 fn command(header: &Header) -> String {
     let mut words: Vec<String> = vec!["ipcperf".to_owned()];
-    words.extend(header.command.iter().map(|word| quoted(word)));
+    words.extend(header.command.iter().map(|word| shell_quote(word)));
     let takes_seed = header.command.first().is_some_and(|command| command == "run");
     let has_seed = header.command.iter().any(|word| word.starts_with("--seed"));
     if takes_seed && !has_seed {
@@ -49,7 +49,7 @@ fn command(header: &Header) -> String {
 }
 
 /// Quotes a word for a shell.
-fn quoted(word: &str) -> String {
+fn shell_quote(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+@%*".contains(c);
     let globs = word.contains('*');
     if !word.is_empty() && !globs && word.chars().all(is_plain) {
@@ -64,9 +64,9 @@ mod tests {
 
     #[test]
     fn words_are_quoted_where_a_shell_would_take_them_apart() {
-        assert_eq!(quoted("--set"), "--set");
-        assert_eq!(quoted("1kB..100MB*10"), "'1kB..100MB*10'");
-        assert_eq!(quoted("it's; rm"), r"'it'\''s; rm'");
-        assert_eq!(quoted(""), "''");
+        assert_eq!(shell_quote("--set"), "--set");
+        assert_eq!(shell_quote("1kB..100MB*10"), "'1kB..100MB*10'");
+        assert_eq!(shell_quote("it's; rm"), r"'it'\''s; rm'");
+        assert_eq!(shell_quote(""), "''");
     }
 }

@@ -4,30 +4,30 @@ use std::collections::{HashMap, HashSet};
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
-use ipcperf_results::analysis::{CaseSummary, Summarised};
+use ipcperf_results::analysis::{AnalyzedFile, CaseSummary};
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::wording::{by_heading, figure_text};
+use crate::wording::{by_heading, metric_text};
 
 /// Identity of a case across files: heading, series and buffer size, as requested, without the actual CPUs.
-type Question = (String, String, u64);
+type CaseKey = (String, String, u64);
 /// The cases of one file.
-type Answers<'a> = HashMap<Question, &'a CaseSummary>;
+type CasesByKey<'a> = HashMap<CaseKey, &'a CaseSummary>;
 
-pub(super) fn section(files: &[Summarised]) -> Markup {
+pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     let letters: Vec<char> = lettered(files).filter_map(|(_, letter)| letter).collect();
-    let answers: Vec<Answers> = files.iter().map(answers).collect();
-    let questions = questions(files, &answers);
+    let files_by_key: Vec<CasesByKey> = files.iter().map(cases_by_key).collect();
+    let tables = common_cases(files, &files_by_key);
     html! {
         p {
-            "The median of each case that two files or more have, and over that of the first. A ratio \
-             stands where both have one mode; it is bold where their middle halves lie apart. What is \
-             nearer than that may be chance, and what is bold may be the day: repeat both before \
-             believing it."
+            "The median of each case that two or more files have, with the ratio to the first file. There is no ratio \
+             if either has several modes. A ratio is bold if the interquartile ranges do not overlap. That is not a \
+             statistical test, and a machine differs from day to day: before relying on a ratio near 1, measure both \
+             again, in alternation."
         }
-        @if questions.is_empty() { p { "No case was measured in two of the files." } }
-        @for (about, cases) in &questions {
+        @if tables.is_empty() { p { "No case was measured in two of the files." } }
+        @for (about, cases) in &tables {
             div.scroll { table {
                 caption { (about) }
                 thead { tr {
@@ -35,42 +35,45 @@ pub(super) fn section(files: &[Summarised]) -> Markup {
                     @for letter in &letters { th.figure { (letter) } }
                     @for letter in &letters[1..] { th.figure { (letter) " / " (letters[0]) } }
                 } }
-                tbody { @for question in cases { (row(question, &answers)) } }
+                tbody { @for question in cases { (row(question, &files_by_key)) } }
             } }
         }
     }
 }
 
 /// Returns the cases of a file that have a main metric, in the order of its tables.
-fn asked(file: &Summarised) -> Vec<(Question, &CaseSummary)> {
-    let mut asked = Vec::new();
+fn measured_cases(file: &AnalyzedFile) -> Vec<(CaseKey, &CaseSummary)> {
+    let mut cases_by_request = Vec::new();
     for (heading, cases) in by_heading(&file.summaries) {
-        let question = heading.question();
+        let question = heading.request_text();
         let cases = cases.into_iter().filter(|case| case.main().is_some());
-        asked.extend(
+        cases_by_request.extend(
             cases.map(|case| ((question.clone(), case.series(), case.case.buffer_bytes), case)),
         );
     }
-    asked
+    cases_by_request
 }
 
 /// Returns the cases of a file by question. If the CPUs had several distance classes, the most frequent one, which
 /// comes first, is used.
-fn answers(file: &Summarised) -> Answers<'_> {
+fn cases_by_key(file: &AnalyzedFile) -> CasesByKey<'_> {
     let mut answers = HashMap::new();
-    for (question, case) in asked(file) {
+    for (question, case) in measured_cases(file) {
         answers.entry(question).or_insert(case);
     }
     answers
 }
 
 /// Returns all cases that at least two files have, grouped by the caption of their table.
-fn questions(files: &[Summarised], answers: &[Answers]) -> Vec<(String, Vec<Question>)> {
-    let mut tables: Vec<(String, Vec<Question>)> = Vec::new();
+fn common_cases(
+    files: &[AnalyzedFile],
+    cases_by_key: &[CasesByKey],
+) -> Vec<(String, Vec<CaseKey>)> {
+    let mut tables: Vec<(String, Vec<CaseKey>)> = Vec::new();
     let (mut known, mut places) = (HashSet::new(), HashMap::new());
     for file in files {
-        for (question, _) in asked(file) {
-            let count = answers.iter().filter(|file| file.contains_key(&question)).count();
+        for (question, _) in measured_cases(file) {
+            let count = cases_by_key.iter().filter(|file| file.contains_key(&question)).count();
             if count < 2 || !known.insert(question.clone()) {
                 continue;
             }
@@ -84,18 +87,18 @@ fn questions(files: &[Summarised], answers: &[Answers]) -> Vec<(String, Vec<Ques
     tables
 }
 
-fn row(question: &Question, answers: &[Answers]) -> Markup {
+fn row(key: &CaseKey, files: &[CasesByKey]) -> Markup {
     let figures: Vec<Option<&CaseSummary>> =
-        answers.iter().map(|file| file.get(question).copied()).collect();
+        files.iter().map(|file| file.get(key).copied()).collect();
     let first = figures.first().copied().flatten();
     html! {
         tr {
-            th scope="row" { (question.1) } td.figure { (Bytes(question.2)) }
-            @for case in &figures { td.figure { (case.map_or_else(String::new, in_words)) } }
+            th scope="row" { (key.1) } td.figure { (Bytes(key.2)) }
+            @for case in &figures { td.figure { (case.map_or_else(String::new, cell_text)) } }
             @for case in figures.iter().skip(1) {
                 td.figure { @match ratio(first, *case) {
-                    Some((ratio, Apart::Clearly)) => b { (ratio) }
-                    Some((ratio, Apart::NotClearly)) => (ratio)
+                    Some((ratio, Separation::Disjoint)) => b { (ratio) }
+                    Some((ratio, Separation::Overlapping)) => (ratio)
                     None => {}
                 } }
             }
@@ -103,36 +106,39 @@ fn row(question: &Question, answers: &[Answers]) -> Markup {
     }
 }
 
-fn in_words(case: &CaseSummary) -> String {
+fn cell_text(case: &CaseSummary) -> String {
     let Some(figure) = case.main() else { return String::new() };
     let class = case.cpu_pair_class.as_ref().map_or_else(String::new, |class| format!("\n{class}"));
     if case.modes.is_empty() {
-        let spread = figure_text::spread_or_n(&figure.spread());
-        return format!("{} ({spread}){class}", figure_text::median(&figure));
+        let spread = metric_text::spread_or_n(&figure.spread());
+        return format!("{} ({spread}){class}", metric_text::median(&figure));
     }
-    let mode = |mode: &ipcperf_results::analysis::Mode| {
-        format!("{}: {}", units::percent(mode.share), figure_text::value(&figure, mode.median))
+    let mode = |mode: &ipcperf_results::analysis::DistributionMode| {
+        format!("{}: {}", units::percent(mode.share), metric_text::value(&figure, mode.median))
     };
     case.modes.iter().map(mode).collect::<Vec<_>>().join("\n") + &class
 }
 
 /// Returns the ratio of the second median to the first, if both have a single mode, and whether their middle halves are
 /// disjoint.
-fn ratio(first: Option<&CaseSummary>, second: Option<&CaseSummary>) -> Option<(String, Apart)> {
-    let of = |case: Option<&CaseSummary>| {
+fn ratio(
+    first: Option<&CaseSummary>,
+    second: Option<&CaseSummary>,
+) -> Option<(String, Separation)> {
+    let unimodal_spread = |case: Option<&CaseSummary>| {
         Some(case.filter(|case| case.modes.is_empty())?.main()?.spread())
     };
-    let (first, second) = (of(first)?, of(second)?);
-    let apart = match (first.middle_half(), second.middle_half()) {
-        (Some([low, high]), Some([from, to])) if low > to || from > high => Apart::Clearly,
-        _ => Apart::NotClearly,
+    let (first, second) = (unimodal_spread(first)?, unimodal_spread(second)?);
+    let apart = match (first.quartiles(), second.quartiles()) {
+        (Some([low, high]), Some([from, to])) if low > to || from > high => Separation::Disjoint,
+        _ => Separation::Overlapping,
     };
     Some((format!("{:.2}", second.median / first.median), apart))
 }
 
 /// Whether the middle halves of two medians are disjoint.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Apart {
-    Clearly,
-    NotClearly,
+enum Separation {
+    Disjoint,
+    Overlapping,
 }

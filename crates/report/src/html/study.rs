@@ -2,51 +2,53 @@
 
 use maud::{Markup, html};
 
-use super::{claims, figures, watched};
-use crate::figure::Names;
-use crate::presentation::{Asked, Exhibits, ShownFigure, ShownPicture, ShownTable};
+use super::{claims, figures, instruments};
+use crate::figure::SeriesNames;
+use crate::presentation::{
+    Presentation, ShownFigure, ShownInstrumentFigure, ShownTable, StudyContext,
+};
 
 /// Shows the question, its source, and warnings about the verdicts.
-pub(super) fn heading(asked: &Asked) -> Markup {
-    let study = &asked.study;
+pub(super) fn heading(context: &StudyContext) -> Markup {
+    let study = &context.study;
     html! {
         p.question { (study.question) }
-        @if let Some(source) = study.top.text("source") { p { "After: " (source) "." } }
-        @for warning in &asked.warnings { p.grave { (warning) "." } }
+        @if let Some(source) = study.top.text("source") { p { "Source: " (source) "." } }
+        @for warning in &context.warnings { p.grave { (warning) "." } }
         p.quiet { "Study " (study.name) ", SHA-256 " code { (study.hash) } "." }
     }
 }
 
 /// Returns the sections for verdicts, figures and tables, each with its link and heading.
 pub(super) fn sections(
-    exhibits: &Exhibits<'_>,
-    names: &Names,
+    presentation: &Presentation<'_>,
+    names: &SeriesNames,
 ) -> Vec<(&'static str, &'static str, Markup)> {
     let mut sections = Vec::new();
-    if !exhibits.claims.is_empty() {
-        sections.push(("verdicts", "Verdicts", claims::section(&exhibits.claims, names)));
+    if !presentation.claims.is_empty() {
+        sections.push(("verdicts", "Verdicts", claims::section(&presentation.claims, names)));
     }
-    if !exhibits.figures.is_empty() || !exhibits.pictures.is_empty() {
+    if !presentation.figures.is_empty() || !presentation.instrument_figures.is_empty() {
         let all = html! {
-            @for one in &exhibits.figures { (figure(one, names)) }
-            @for one in &exhibits.pictures { (picture(one)) }
+            @for one in &presentation.figures { (figure(one, names)) }
+            @for one in &presentation.instrument_figures { (instrument_figure(one)) }
         };
         sections.push(("study-figures", "Figures of the study", all));
     }
-    if !exhibits.tables.is_empty() {
+    if !presentation.tables.is_empty() {
         let all = html! {
             p {
-                "Medians of the kept repetitions, and beside each the interquartile range as a share of it, or the \
-                 least and the most."
+                "Medians of the valid repetitions, each with the interquartile range as a percentage of it, or with \
+                 the minimum and maximum."
             }
-            @for one in &exhibits.tables { (table(one)) }
+            @for one in &presentation.tables { (table(one)) }
         };
         sections.push(("study-tables", "Tables of the study", all));
     }
     sections
 }
 
-fn figure(shown: &ShownFigure<'_>, names: &Names) -> Markup {
+fn figure(shown: &ShownFigure<'_>, names: &SeriesNames) -> Markup {
     html! {
         @match &shown.chart {
             Some(chart) => (figures::figure(chart, names)),
@@ -56,15 +58,15 @@ fn figure(shown: &ShownFigure<'_>, names: &Names) -> Markup {
     }
 }
 
-fn picture(shown: &ShownPicture<'_>) -> Markup {
+fn instrument_figure(shown: &ShownInstrumentFigure<'_>) -> Markup {
     html! {
-        h3 id={ "picture-" (shown.picture.number()) } { (shown.caption()) }
-        @if let Some(see) = shown.picture.see() { p { (see) } }
-        @for (letter, seen) in &shown.seen {
+        h3 id={ "instrument-figure-" (shown.figure.number()) } { (shown.caption()) }
+        @if let Some(see) = shown.figure.see() { p { (see) } }
+        @for (letter, seen) in &shown.observations {
             @if let Some(letter) = letter { h4 { (letter) } }
-            (watched::one(seen))
+            (instruments::observation(seen))
         }
-        @for absence in &shown.absences { p.quiet { "Not seen: " (absence) "." } }
+        @for absence in &shown.absences { p.quiet { "Not observed: " (absence) "." } }
     }
 }
 
@@ -74,18 +76,18 @@ fn table(shown: &ShownTable) -> Markup {
             caption { (shown.caption) }
             @if !shown.rows.is_empty() {
                 thead { tr {
-                    @for (place, head) in shown.head.iter().enumerate() {
+                    @for (place, head) in shown.header.iter().enumerate() {
                         th.figure[place > 0] { (head) }
                     }
                 } }
             }
-            tbody { @for row in &shown.rows { (cells(row)) } }
+            tbody { @for row in &shown.rows { (table_row(row)) } }
         } }
         @for note in &shown.notes { p.quiet { (note) } }
     }
 }
 
-fn cells(row: &[String]) -> Markup {
+fn table_row(row: &[String]) -> Markup {
     html! {
         @if let Some((name, cells)) = row.split_first() {
             tr { th scope="row" { (name) } @for cell in cells { td.figure { (cell) } } }

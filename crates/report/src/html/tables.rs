@@ -1,53 +1,53 @@
 //! Tables of all results, grouped as in `ipcperf show`.
 
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::terminal::{Figures, ROOFS, refusals, sections};
-use crate::wording::Beside;
+use crate::terminal::{HARDWARE_LIMIT_HEADING, ResultsTable, refusals, sections};
+use crate::wording::ErrorBar;
 
 /// Width, in characters, that decides whether sizes go across or down. Tables scroll on narrower screens.
 const WIDTH: usize = 116;
 
-pub(super) fn section(files: &[Summarised]) -> Markup {
+pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     html! {
         p {
-            "Each figure is the median over the repetitions, and how far its middle half is spread as \
-             a share of it (or how well the median is known, where that was asked for). A question \
-             mark stands before what was never measured undisturbed; † says that single round trips \
-             have several modes, which are listed further down."
+            "Each cell is the median over the repetitions, with the interquartile range as a percentage of it (with \
+             --until-ci: with half the width of its 95 % interval, after ±). A question mark marks cases of which \
+             every run was disturbed. † marks round trips that have several modes, which are listed under Data \
+             quality."
         }
         @for (file, letter) in lettered(files) {
             @if let Some(letter) = letter { h3 { (letter) } }
-            (of_file(file))
+            (file_section(file))
         }
     }
 }
 
-fn of_file(file: &Summarised) -> Markup {
-    let beside = match file.results.header.plan.until_ci {
-        Some(_) => Beside::Interval,
-        None => Beside::Spread,
+fn file_section(file: &AnalyzedFile) -> Markup {
+    let error_bar = match file.results.header.plan.until_ci {
+        Some(_) => ErrorBar::ConfidenceInterval,
+        None => ErrorBar::Iqr,
     };
     let refusals = refusals(&file.summaries);
     html! {
-        @for section in sections(&file.summaries, beside) {
-            (table(&section.heading.to_string(), &section.figures))
-            @if let Some(roofs) = &section.roofs {
-                details { summary { (ROOFS) } (table(&format!("{ROOFS}:"), roofs)) }
+        @for section in sections(&file.summaries, error_bar) {
+            (table(&section.heading.to_string(), &section.results))
+            @if let Some(roofs) = &section.hardware_limit_shares {
+                details { summary { (HARDWARE_LIMIT_HEADING) } (table(&format!("{HARDWARE_LIMIT_HEADING}:"), roofs)) }
             }
         }
         @if !refusals.is_empty() { ul { @for line in &refusals { li { (line) } } } }
     }
 }
 
-fn table(caption: &str, figures: &Figures) -> Markup {
-    let grid = figures.arranged(WIDTH);
+fn table(caption: &str, figures: &ResultsTable) -> Markup {
+    let grid = figures.layout(WIDTH);
     html! {
         div.scroll { table {
             caption { (caption) }
-            thead { tr { th { (grid.corner) } @for head in &grid.head { th.figure { (head) } } } }
+            thead { tr { th { (grid.corner) } @for head in &grid.header { th.figure { (head) } } } }
             tbody { @for (name, cells) in &grid.rows {
                 tr { th scope="row" { (name) } @for cell in cells { td.figure { (cell) } } }
             } }

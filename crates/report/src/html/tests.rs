@@ -1,15 +1,15 @@
 //! Tests of the page of a study: order of its parts, and content for each claim.
 
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 use ipcperf_study::Study;
 
 use super::Report;
-use crate::presentation::Asked;
-use crate::presentation::tests::planted;
+use crate::presentation::StudyContext;
+use crate::presentation::tests::synthetic_file;
 
-fn page(files: &[Summarised], given: Option<Study>) -> String {
-    let asked = Asked::of(files, given);
-    Report::on(files, asked.as_ref()).page()
+fn page(files: &[AnalyzedFile], given: Option<Study>) -> String {
+    let context = StudyContext::from_files(files, given);
+    Report::new(files, context.as_ref()).page()
 }
 
 /// Asserts that `page` contains `words` in this order.
@@ -23,7 +23,7 @@ fn assert_in_order(page: &str, words: &[&str]) {
 
 #[test]
 fn a_study_comes_first_then_its_verdicts_then_its_figures_and_tables() {
-    let page = page(&[planted()], None);
+    let page = page(&[synthetic_file()], None);
     let question = "Is what was planted found?";
     let order = [
         "<h1>Planted</h1>",
@@ -40,22 +40,22 @@ fn a_study_comes_first_then_its_verdicts_then_its_figures_and_tables() {
 
 #[test]
 fn each_claim_has_verdict_evidence_figure_and_how_it_was_judged() {
-    let page = page(&[planted()], None);
+    let page = page(&[synthetic_file()], None);
     let levels = [
         "id=\"verdict-levels\"",
         "badge rejected",
         "</span>rejected</span>",
-        "As the document judged: ",
-        "student, level 0.05, uncorrected",
+        "Original test: ",
+        "student, alpha 0.05, uncorrected",
         "p, corrected",
         "8 KiB",
-        "Runs set aside",
+        "Excluded runs",
         "10 of the first block",
         "Published: ",
         "1.5 times",
         "id=\"figure-claim-levels\"",
         "id=\"figure-p-values-levels\"",
-        "How it was judged",
+        "Statistical test",
         "Formula",
         "Assumptions",
         "Wilcoxon 1945",
@@ -66,17 +66,17 @@ fn each_claim_has_verdict_evidence_figure_and_how_it_was_judged() {
 
 #[test]
 fn results_judged_against_another_version_say_so_at_the_top() {
-    let files = [planted()];
+    let files = [synthetic_file()];
     let text = files[0].results.header.study_text.clone().unwrap();
-    let changed = Study::read(&text.replace("everywhere", "anywhere")).unwrap();
-    let warning = "measured for planted as of ";
+    let changed = Study::parse(&text.replace("everywhere", "anywhere")).unwrap();
+    let warning = "measured for planted version ";
     assert!(!page(&files, None).contains(warning));
     assert_in_order(&page(&files, Some(changed)), &["class=\"grave\"", warning, "Verdicts"]);
 }
 
 #[test]
 fn results_without_a_study_have_the_page_that_they_had() {
-    let mut file = planted();
+    let mut file = synthetic_file();
     file.results.header.study_text = None;
     let page = page(&[file], None);
     assert!(!page.contains("Verdicts") && page.contains("<h2>In short</h2>"));

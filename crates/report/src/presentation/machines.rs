@@ -5,32 +5,32 @@ use ipcperf_study::StudyTable;
 use super::Source;
 use super::shown_table::ShownTable;
 
-const HEADS: [&str; 6] = ["machine", "file", "processor", "CPUs", "memory", "kernel"];
+const HEADER: [&str; 6] = ["machine", "file", "processor", "CPUs", "memory", "kernel"];
 
 /// Returns a table with a row for each results file.
-pub(super) fn shown(table: &StudyTable, sources: &[Source<'_>]) -> ShownTable {
+pub(super) fn present(table: &StudyTable, sources: &[Source<'_>]) -> ShownTable {
     ShownTable {
         caption: format!("Table {}: {}", table.number(), table.title()),
-        head: HEADS.map(str::to_owned).to_vec(),
+        header: HEADER.map(str::to_owned).to_vec(),
         rows: sources.iter().map(|source| row(source).to_vec()).collect(),
-        notes: table.see().map(str::to_owned).into_iter().collect(),
+        notes: table.caption().map(str::to_owned).into_iter().collect(),
     }
 }
 
-fn row(source: &Source<'_>) -> [String; HEADS.len()] {
+fn row(source: &Source<'_>) -> [String; HEADER.len()] {
     let environment = &source.file.results.header.environment;
-    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
-    let is_guest = environment.virtualisation.hypervisor == Some(true);
+    let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let is_guest = environment.virtualization.hypervisor == Some(true);
     let guest = if is_guest { ", virtual machine" } else { "" };
     let name = source.file.path.file_name();
     let memory = environment.memory.memory_bytes;
     [
         source.letter.unwrap_or('A').to_string(),
         name.map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
-        known(&environment.cpus.cpu_model) + guest,
-        known(&environment.cpus.allowed_cpus),
+        or_unknown(&environment.cpus.cpu_model) + guest,
+        or_unknown(&environment.cpus.allowed_cpus),
         memory.map_or_else(|| "unknown".to_owned(), gibibytes),
-        known(&environment.kernel.kernel),
+        or_unknown(&environment.kernel.kernel),
     ]
 }
 

@@ -4,37 +4,37 @@
 //! Study, [Summarised] -> Cells -> Exhibits (verdicts, Sketches, Grids) -> report, tables on a terminal
 //! ```
 
-mod asked;
 mod claims;
 mod figures;
-mod judgement;
+mod file_verdict;
+mod instrument_figures;
 mod machines;
-mod measured;
 mod p_values;
-mod pictures;
+mod plot_data;
 mod shown_table;
+mod study_context;
 mod tables;
 #[cfg(test)]
 pub mod tests;
 
-pub use asked::{Asked, measured_for, other_version};
 pub use claims::ShownClaim;
 pub use figures::ShownFigure;
-pub use judgement::Judgement;
+pub use file_verdict::FileVerdict;
+pub use instrument_figures::ShownInstrumentFigure;
 pub use p_values::title as p_values_title;
-pub use pictures::ShownPicture;
 pub use shown_table::ShownTable;
+pub use study_context::{StudyContext, stored_study, version_warning};
 
-use ipcperf_results::analysis::Summarised;
+use ipcperf_results::analysis::AnalyzedFile;
 use ipcperf_study::Study;
 use ipcperf_study::hypothesis::Cells;
 
-use crate::figure::{Chart, Names};
+use crate::figure::{Chart, SeriesNames};
 
 /// A results file, prepared for presentation.
 pub struct Source<'a> {
     /// The file.
-    pub file: &'a Summarised,
+    pub file: &'a AnalyzedFile,
     /// Letter of the file, if there are several.
     pub letter: Option<char>,
     /// Its cells.
@@ -42,54 +42,62 @@ pub struct Source<'a> {
 }
 
 /// Everything that a study shows.
-pub struct Exhibits<'s> {
+pub struct Presentation<'s> {
     /// Claims with their verdicts.
     pub claims: Vec<ShownClaim<'s>>,
     /// Figures.
     pub figures: Vec<ShownFigure<'s>>,
     /// Instrument figures.
-    pub pictures: Vec<ShownPicture<'s>>,
+    pub instrument_figures: Vec<ShownInstrumentFigure<'s>>,
     /// Tables.
     pub tables: Vec<ShownTable>,
 }
 
-impl<'s> Exhibits<'s> {
+impl<'s> Presentation<'s> {
     /// Returns all figures in order.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
         let claims = self.claims.iter().flat_map(|one| [&one.chart, &one.p_values]).flatten();
         claims.chain(self.figures.iter().filter_map(|one| one.chart.as_ref()))
     }
 
-    /// Prepares what the study of `asked` shows for `files`. New series are added to `names`.
-    pub fn of(asked: &'s Asked, files: &[Summarised], names: &mut Names) -> Self {
-        let sources = Source::all(files);
-        let study = &asked.study;
-        let claims = study.hypotheses.iter().map(|claim| ShownClaim::of(claim, &sources, names));
+    /// Prepares what the study of `context` shows for `files`. New series are added to `names`.
+    pub fn new(context: &'s StudyContext, files: &[AnalyzedFile], names: &mut SeriesNames) -> Self {
+        let sources = Source::from_files(files);
+        let study = &context.study;
+        let claims = study.hypotheses.iter().map(|claim| ShownClaim::new(claim, &sources, names));
         let claims = claims.collect();
-        let figures = study.figures.iter().map(|figure| ShownFigure::of(figure, &sources, names));
+        let figures = study.figures.iter().map(|figure| ShownFigure::new(figure, &sources, names));
         let figures = figures.collect();
-        let pictures = study.pictures.iter().map(|picture| ShownPicture::of(picture, &sources));
+        let pictures = study
+            .instrument_figures
+            .iter()
+            .map(|picture| ShownInstrumentFigure::new(picture, &sources));
         let pictures = pictures.collect();
-        Self { claims, figures, pictures, tables: tables::all(study, &sources) }
+        Self {
+            claims,
+            figures,
+            instrument_figures: pictures,
+            tables: tables::present_all(study, &sources),
+        }
     }
 }
 
 /// Returns the tables of `study` for `files`.
-pub fn study_tables(study: &Study, files: &[Summarised]) -> Vec<ShownTable> {
+pub fn study_tables(study: &Study, files: &[AnalyzedFile]) -> Vec<ShownTable> {
     if study.tables.is_empty() {
         return Vec::new();
     }
-    tables::all(study, &Source::all(files))
+    tables::present_all(study, &Source::from_files(files))
 }
 
 impl<'a> Source<'a> {
     /// Prepares all `files`.
-    pub fn all(files: &'a [Summarised]) -> Vec<Self> {
+    pub fn from_files(files: &'a [AnalyzedFile]) -> Vec<Self> {
         let several = files.len() > 1;
-        let source = |(file, letter): (&'a Summarised, char)| Self {
+        let source = |(file, letter): (&'a AnalyzedFile, char)| Self {
             file,
             letter: several.then_some(letter),
-            cells: Cells::of(&file.results),
+            cells: Cells::from_results(&file.results),
         };
         files.iter().zip('A'..).map(source).collect()
     }

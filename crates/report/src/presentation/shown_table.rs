@@ -6,7 +6,7 @@ pub struct ShownTable {
     /// Number and title.
     pub caption: String,
     /// Headings: of the row labels, and of each column.
-    pub head: Vec<String>,
+    pub header: Vec<String>,
     /// Rows: label, machine if there are several, and cells.
     pub rows: Vec<Vec<String>>,
     /// Features to look for, missing measurements and excluded runs.

@@ -5,56 +5,58 @@ use std::collections::BTreeMap;
 use ipcperf_results::Sample;
 use ipcperf_results::analysis::Spread;
 use ipcperf_study::hypothesis::{Line, Point, lines, lost_lines};
-use ipcperf_study::{Beside, Better, Columned, Metric, Rowed, Selection, Study, StudyTable};
+use ipcperf_study::{
+    Better, ColumnContent, Metric, RowContent, Selection, SpreadKind, Study, StudyTable,
+};
 
-use super::measured::{name, set_aside};
+use super::plot_data::{excluded_note, metric_name};
 use super::shown_table::ShownTable;
 use super::{Source, machines};
-use crate::wording::{amount, figure_text};
+use crate::wording::{amount, metric_text};
 
 /// A column with its values.
-struct Filled<'a> {
-    head: String,
+struct ColumnValues<'a> {
+    header: String,
     lines: Vec<Line<'a>>,
     unit: String,
     better: Better,
 }
 
 /// The columns of a file.
-struct OfFile<'s, 'a> {
+struct FileColumns<'s, 'a> {
     source: &'s Source<'a>,
-    columns: Vec<Filled<'a>>,
+    columns: Vec<ColumnValues<'a>>,
 }
 
 /// Returns all tables of `study`. With several files, the machine becomes a factor.
-pub(super) fn all(study: &Study, sources: &[Source<'_>]) -> Vec<ShownTable> {
-    study.tables.iter().map(|table| shown(table, sources)).collect()
+pub(super) fn present_all(study: &Study, sources: &[Source<'_>]) -> Vec<ShownTable> {
+    study.tables.iter().map(|table| present(table, sources)).collect()
 }
 
-fn shown(table: &StudyTable, sources: &[Source<'_>]) -> ShownTable {
+fn present(table: &StudyTable, sources: &[Source<'_>]) -> ShownTable {
     if table.lists_machines() {
-        return machines::shown(table, sources);
+        return machines::present(table, sources);
     }
-    let of = |source| OfFile { source, columns: columns(table, source) };
-    let files: Vec<OfFile<'_, '_>> = sources.iter().map(of).collect();
-    let heads = heads(&files);
-    let mut notes: Vec<String> = table.see().map(str::to_owned).into_iter().collect();
+    let file_columns = |source| FileColumns { source, columns: columns(table, source) };
+    let files: Vec<FileColumns<'_, '_>> = sources.iter().map(file_columns).collect();
+    let heads = headers(&files);
+    let mut notes: Vec<String> = table.caption().map(str::to_owned).into_iter().collect();
     notes.extend(files.iter().flat_map(|file| file.notes(table)));
     let row_head =
-        if table.rows.is_empty() { table.rows_over().replace('_', " ") } else { String::new() };
+        if table.rows.is_empty() { table.row_factor().replace('_', " ") } else { String::new() };
     let machine = (sources.len() > 1).then(|| "machine".to_owned());
     ShownTable {
         caption: format!("Table {}: {}", table.number(), table.title()),
         rows: rows(table, &files, &heads),
-        head: std::iter::once(row_head).chain(machine).chain(heads).collect(),
+        header: std::iter::once(row_head).chain(machine).chain(heads).collect(),
         notes,
     }
 }
 
 /// Returns the headings of all columns, without duplicates.
-fn heads(files: &[OfFile<'_, '_>]) -> Vec<String> {
+fn headers(files: &[FileColumns<'_, '_>]) -> Vec<String> {
     let mut heads: Vec<String> = Vec::new();
-    for head in files.iter().flat_map(|file| &file.columns).flat_map(Filled::heads) {
+    for head in files.iter().flat_map(|file| &file.columns).flat_map(ColumnValues::headers) {
         if !heads.contains(&head) {
             heads.push(head);
         }
@@ -63,7 +65,7 @@ fn heads(files: &[OfFile<'_, '_>]) -> Vec<String> {
 }
 
 /// Returns a row for each level. With several files, there is a row for each machine that has the level.
-fn rows(table: &StudyTable, files: &[OfFile<'_, '_>], heads: &[String]) -> Vec<Vec<String>> {
+fn rows(table: &StudyTable, files: &[FileColumns<'_, '_>], heads: &[String]) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for level in levels(files) {
         for file in files {
@@ -85,7 +87,7 @@ fn rows(table: &StudyTable, files: &[OfFile<'_, '_>], heads: &[String]) -> Vec<V
 }
 
 /// Returns the levels of all columns in order.
-fn levels<'p>(files: &'p [OfFile<'_, '_>]) -> Vec<&'p Point> {
+fn levels<'p>(files: &'p [FileColumns<'_, '_>]) -> Vec<&'p Point> {
     let lines = files.iter().flat_map(|file| &file.columns).flat_map(|column| &column.lines);
     let mut levels: Vec<&Point> = Vec::new();
     for point in lines.flat_map(|line| &line.points) {
@@ -97,14 +99,14 @@ fn levels<'p>(files: &'p [OfFile<'_, '_>]) -> Vec<&'p Point> {
     levels
 }
 
-impl OfFile<'_, '_> {
+impl FileColumns<'_, '_> {
     /// Returns the cells of a level, each with the heading of its column.
     fn cells(&self, table: &StudyTable, level: &str) -> Vec<(String, String)> {
-        let of = |column: &Filled<'_>| {
-            let cells = column.cells(level, table.beside());
-            column.heads().into_iter().zip(cells).collect::<Vec<_>>()
+        let column_cells = |column: &ColumnValues<'_>| {
+            let cells = column.cells(level, table.spread());
+            column.headers().into_iter().zip(cells).collect::<Vec<_>>()
         };
-        self.columns.iter().flat_map(of).collect()
+        self.columns.iter().flat_map(column_cells).collect()
     }
 
     /// Returns notes on missing measurements and excluded runs.
@@ -113,52 +115,57 @@ impl OfFile<'_, '_> {
         let has_none = self.columns.iter().all(|column| column.lines.is_empty());
         let missing = has_none.then(|| {
             let (cases, metric) = table.example();
-            format!("Not measured: {}.", cells.absence(&cases, &metric))
+            format!("Not measured: {}.", cells.explain_unmeasured(&cases, &metric))
         });
         // If nothing was measured, no runs are reported as excluded, whatever else the file contains.
-        let apart = (!has_none).then(|| set_aside(&cells.set_aside(&meant(table)))).flatten();
-        let notes = missing.into_iter().chain(apart);
+        let excluded = (!has_none)
+            .then(|| excluded_note(&cells.excluded_counts(&column_cases(table))))
+            .flatten();
+        let notes = missing.into_iter().chain(excluded);
         notes.map(|note| self.source.heading(&[&note])).collect()
     }
 }
 
 /// Returns the cases of the columns, or those of the whole table if it names no columns.
-fn meant(table: &StudyTable) -> Vec<Selection> {
-    let cases = |of: &Columned| match of {
-        Columned::Cases(cases, _) => Some(cases.clone()),
-        Columned::Best(_) | Columned::Ratio(..) => None,
+fn column_cases(table: &StudyTable) -> Vec<Selection> {
+    let cases = |of: &ColumnContent| match of {
+        ColumnContent::Cases(cases, _) => Some(cases.clone()),
+        ColumnContent::Best(_) | ColumnContent::Ratio(..) => None,
     };
-    let columns = table.columns.iter().filter_map(|column| cases(&column.of));
+    let columns = table.columns.iter().filter_map(|column| cases(&column.content));
     let columns: Vec<Selection> = columns.collect();
     if columns.is_empty() { vec![table.cases()] } else { columns }
 }
 
-fn columns<'a>(table: &StudyTable, source: &Source<'a>) -> Vec<Filled<'a>> {
+fn columns<'a>(table: &StudyTable, source: &Source<'a>) -> Vec<ColumnValues<'a>> {
     if table.columns.is_empty() {
         let metrics = table.metrics();
         let is_one = metrics.len() == 1;
         let column = |metric: &Metric| {
-            let lines = measured(table, source, &table.cases(), metric);
+            let lines = measured_lines(table, source, &table.cases(), metric);
             let head = if is_one && lines.len() > 1 {
                 String::new()
             } else {
-                name(metric, example(&lines))
+                metric_name(metric, example(&lines))
             };
-            Filled::of(head, lines, metric)
+            ColumnValues::new(head, lines, metric)
         };
         return metrics.iter().map(column).collect();
     }
-    let mut filled: Vec<Filled<'a>> = Vec::new();
+    let mut filled: Vec<ColumnValues<'a>> = Vec::new();
     for column in &table.columns {
-        let next = match &column.of {
-            Columned::Cases(cases, metric) => {
-                let lines = measured(table, source, cases, metric);
-                Filled::of(column.name.clone(), lines, metric)
+        let next = match &column.content {
+            ColumnContent::Cases(cases, metric) => {
+                let lines = measured_lines(table, source, cases, metric);
+                ColumnValues::new(column.name.clone(), lines, metric)
             }
-            Columned::Best(places) => {
-                known(best(&column.name, places, &filled), places, table, source)
-            }
-            Columned::Ratio(one, other) => ratio(&column.name, *one, *other, &filled),
+            ColumnContent::Best(places) => drop_incomplete_rows(
+                best_column(&column.name, places, &filled),
+                places,
+                table,
+                source,
+            ),
+            ColumnContent::Ratio(one, other) => ratio_column(&column.name, *one, *other, &filled),
         };
         filled.push(next);
     }
@@ -166,21 +173,22 @@ fn columns<'a>(table: &StudyTable, source: &Source<'a>) -> Vec<Filled<'a>> {
 }
 
 /// Returns the lines of `cases`, with a point for each row.
-fn measured<'a>(
+fn measured_lines<'a>(
     table: &StudyTable,
     source: &Source<'a>,
     cases: &Selection,
     metric: &Metric,
 ) -> Vec<Line<'a>> {
-    let lines_of =
-        |cases: &Selection, metric: &Metric| lines(&source.cells, cases, table.rows_over(), metric);
+    let lines_of = |cases: &Selection, metric: &Metric| {
+        lines(&source.cells, cases, table.row_factor(), metric)
+    };
     if table.rows.is_empty() {
         return lines_of(cases, metric);
     }
     let mut rowed: Vec<Line<'a>> = Vec::new();
     for (place, row) in table.rows.iter().enumerate() {
-        if let Rowed::Seen(own, fields) = &row.of {
-            let found = lines_of(&cases.and(own), &metric.of_rows(fields));
+        if let RowContent::Fields(own, fields) = &row.content {
+            let found = lines_of(&cases.intersection(own), &metric.restricted_to(fields));
             for (number, line) in found.into_iter().enumerate() {
                 add_row(&mut rowed, line, number, (place, &row.name));
             }
@@ -201,7 +209,7 @@ fn add_row<'a>(
     (place, name): (usize, &str),
 ) {
     let values = line.points.iter().flat_map(|point| point.values.clone()).collect();
-    let point = Point { x: at(place), label: name.to_owned(), values };
+    let point = Point { x: row_position(place), label: name.to_owned(), values };
     let known = rowed.iter().position(|known| known.levels == line.levels);
     match known.or_else(|| Some(number).filter(|number| *number < rowed.len())) {
         Some(known) => rowed[known].points.push(point),
@@ -212,24 +220,27 @@ fn add_row<'a>(
 /// Adds the rows that are sums, for the blocks that have all summands.
 fn add_sums(line: &mut Line<'_>, table: &StudyTable) {
     for (place, row) in table.rows.iter().enumerate() {
-        let Rowed::Sum(places) = &row.of else { continue };
+        let RowContent::Sum(places) = &row.content else { continue };
         let summed = |block: &u32| {
             let value = |place: &usize| {
-                let row = line.points.iter().find(|point| point.x.total_cmp(&at(*place)).is_eq());
+                let row = line
+                    .points
+                    .iter()
+                    .find(|point| point.x.total_cmp(&row_position(*place)).is_eq());
                 row?.values.get(block).copied()
             };
             Some((*block, places.iter().map(value).sum::<Option<f64>>()?))
         };
         let values: BTreeMap<u32, f64> = line.blocks().iter().filter_map(summed).collect();
         if !values.is_empty() {
-            line.points.push(Point { x: at(place), label: row.name.clone(), values });
+            line.points.push(Point { x: row_position(place), label: row.name.clone(), values });
         }
     }
 }
 
 /// Returns the position of the row at `place`.
 #[allow(clippy::cast_precision_loss, reason = "a place in a list")]
-fn at(place: usize) -> f64 {
+fn row_position(place: usize) -> f64 {
     (place + 1) as f64
 }
 
@@ -237,28 +248,28 @@ fn example<'a>(lines: &[Line<'a>]) -> Option<&'a Sample> {
     lines.iter().find_map(|line| line.example)
 }
 
-/// Returns the best of the columns at `places`, at each level and in each block.
-fn best<'a>(head: &str, places: &[usize], filled: &[Filled<'a>]) -> Filled<'a> {
-    let of = || places.iter().map(|place| &filled[*place]);
-    let better = of().next().map_or(Better::Higher, |column| column.better);
-    let mut all = of().flat_map(|column| column.lines.iter().cloned());
+/// Returns the best of the columns at `indices`, at each level and in each block.
+fn best_column<'a>(head: &str, indices: &[usize], filled: &[ColumnValues<'a>]) -> ColumnValues<'a> {
+    let selected = || indices.iter().map(|place| &filled[*place]);
+    let better = selected().next().map_or(Better::Higher, |column| column.better);
+    let mut all = selected().flat_map(|column| column.lines.iter().cloned());
     let merged =
-        all.next().map(|first| all.fold(first, |best, line| best.or_better(&line, better)));
-    let unit = of().next().map_or_else(String::new, |column| column.unit.clone());
-    Filled { head: head.to_owned(), lines: merged.into_iter().collect(), unit, better }
+        all.next().map(|first| all.fold(first, |best, line| best.merge_best(&line, better)));
+    let unit = selected().next().map_or_else(String::new, |column| column.unit.clone());
+    ColumnValues { header: head.to_owned(), lines: merged.into_iter().collect(), unit, better }
 }
 
-/// Removes from `column`, the best of those at `places`, the rows at which one of these has no valid run. The best of
+/// Removes from `column`, the best of those at `indices`, the rows at which one of these has no valid run. The best of
 /// the remaining columns need not be the best overall.
-fn known<'a>(
-    mut column: Filled<'a>,
+fn drop_incomplete_rows<'a>(
+    mut column: ColumnValues<'a>,
     places: &[usize],
     table: &StudyTable,
     source: &Source<'a>,
-) -> Filled<'a> {
+) -> ColumnValues<'a> {
     for place in places {
-        if let Columned::Cases(cases, _) = &table.columns[*place].of {
-            let lost = lost_lines(&source.cells, cases, table.rows_over());
+        if let ColumnContent::Cases(cases, _) = &table.columns[*place].content {
+            let lost = lost_lines(&source.cells, cases, table.row_factor());
             let without = |line| lost.iter().fold(line, Line::without_lost);
             column.lines = column.lines.into_iter().map(without).collect();
         }
@@ -268,54 +279,59 @@ fn known<'a>(
 
 /// Divides the column at `one` by that at `other`. Each line is divided by the only line of the other column, or by the
 /// line that shares everything except the mechanism.
-fn ratio<'a>(head: &str, one: usize, other: usize, filled: &[Filled<'a>]) -> Filled<'a> {
+fn ratio_column<'a>(
+    head: &str,
+    one: usize,
+    other: usize,
+    filled: &[ColumnValues<'a>],
+) -> ColumnValues<'a> {
     let (over, under) = (&filled[one].lines, &filled[other].lines);
     let anything = ["mechanism".to_owned()].into();
     let divided = |line: &Line<'a>| {
         let below = match under.as_slice() {
             [only] => Some(only),
-            several => several.iter().find(|below| below.is_beside(line, &anything)),
+            several => several.iter().find(|below| below.matches_except(line, &anything)),
         };
-        below.map(|below| line.over(below))
+        below.map(|below| line.divided_by(below))
     };
     let lines = over.iter().filter_map(divided).collect();
-    Filled { head: head.to_owned(), lines, unit: String::new(), better: Better::Higher }
+    ColumnValues { header: head.to_owned(), lines, unit: String::new(), better: Better::Higher }
 }
 
-impl<'a> Filled<'a> {
-    fn of(head: String, lines: Vec<Line<'a>>, metric: &Metric) -> Self {
+impl<'a> ColumnValues<'a> {
+    fn new(head: String, lines: Vec<Line<'a>>, metric: &Metric) -> Self {
         let example = example(&lines);
         let (unit, better) = (metric.unit(example).to_owned(), metric.better(example));
-        Self { head, lines, unit, better }
+        Self { header: head, lines, unit, better }
     }
 
     /// Returns its headings, one for each line.
-    fn heads(&self) -> Vec<String> {
-        let named = |line: &Line<'a>| match (self.head.as_str(), line.name.trim()) {
+    fn headers(&self) -> Vec<String> {
+        let named = |line: &Line<'a>| match (self.header.as_str(), line.name.trim()) {
             ("", name) => name.to_owned(),
             (head, name) => format!("{head}: {name}"),
         };
         match self.lines.as_slice() {
-            [] | [_] => vec![self.head.clone()],
+            [] | [_] => vec![self.header.clone()],
             several => several.iter().map(named).collect(),
         }
     }
 
     /// Returns its cells at a level, one for each heading.
-    fn cells(&self, level: &str, beside: Beside) -> Vec<String> {
+    fn cells(&self, level: &str, spread_kind: SpreadKind) -> Vec<String> {
         if self.lines.is_empty() {
             return vec![String::new()];
         }
-        let at = |line: &Line<'a>| {
+        let cell = |line: &Line<'a>| {
             let point = line.points.iter().find(|point| point.label == level)?;
-            let spread = Spread::of(&point.all())?;
+            let spread = Spread::from_values(&point.all_values())?;
             let value = amount(spread.median, &self.unit);
-            Some(match beside {
-                Beside::Iqr => format!("{value} ({})", figure_text::spread_or_n(&spread)),
-                Beside::Range if spread.middle_half().is_none() => {
+            Some(match spread_kind {
+                SpreadKind::Iqr => format!("{value} ({})", metric_text::spread_or_n(&spread)),
+                SpreadKind::Range if spread.quartiles().is_none() => {
                     format!("{value} (n = {})", spread.n)
                 }
-                Beside::Range => {
+                SpreadKind::Range => {
                     let ends = point.values.values().copied();
                     let low = ends.clone().fold(f64::INFINITY, f64::min);
                     let high = ends.fold(f64::NEG_INFINITY, f64::max);
@@ -323,6 +339,6 @@ impl<'a> Filled<'a> {
                 }
             })
         };
-        self.lines.iter().map(|line| at(line).unwrap_or_default()).collect()
+        self.lines.iter().map(|line| cell(line).unwrap_or_default()).collect()
     }
 }

@@ -1,14 +1,14 @@
 //! Tests of a study's presentation with synthetic samples.
 
-use ipcperf_model::workload::Kind;
-use ipcperf_results::analysis::Summarised;
-use ipcperf_results::testing::{sample, summarised};
-use ipcperf_results::{ObservationRecord, SetAside};
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_results::analysis::AnalyzedFile;
+use ipcperf_results::testing::{analyzed_file, sample};
+use ipcperf_results::{ExclusionReason, ObservationRecord};
 use ipcperf_study::Study;
 use serde_json::json;
 
-use super::{Asked, Exhibits};
-use crate::figure::{Names, sheet};
+use super::{Presentation, StudyContext};
+use crate::figure::{SeriesNames, svg_document};
 
 const SIZES: [u64; 5] = [512, 1_024, 2_048, 4_096, 8_192];
 /// Throughput of the pipe, bytes/ns: a peak at 2 KiB.
@@ -76,27 +76,27 @@ at = "levels"
 first = { mechanism = "pipe" }
 second = { mechanism = "unix-stream" }
 published = "1.5 times"
-[hypothesis.beside]
+[hypothesis.original_test]
 statistic = "student"
 correction = "none"
 "#;
 
 /// Returns a file in which both lines have these shapes, with a little noise. The first block is excluded.
-pub fn planted() -> Summarised {
+pub fn synthetic_file() -> AnalyzedFile {
     let mut samples = Vec::new();
     for (mechanism, rates) in [("pipe", PIPE), ("unix-stream", SOCKET)] {
         for (bytes, rate) in SIZES.into_iter().zip(rates) {
             for block in 0..=14_u32 {
                 let noise = u64::from(block * 7 % 5) * 1_000;
                 let ns = bytes * 1_000_000 / rate + noise;
-                let mut one = sample(mechanism, Kind::Stream, bytes, block, ns);
-                one.set_aside = (block == 0).then_some(SetAside::First);
+                let mut one = sample(mechanism, WorkloadKind::Stream, bytes, block, ns);
+                one.excluded = (block == 0).then_some(ExclusionReason::First);
                 samples.push(one);
             }
         }
     }
-    let mut file = summarised("planted.jsonl", samples, Vec::new());
-    let study = Study::read(STUDY).unwrap();
+    let mut file = analyzed_file("planted.jsonl", samples, Vec::new());
+    let study = Study::parse(STUDY).unwrap();
     file.results.header.study = Some(study.name.clone());
     file.results.header.study_hash = Some(study.hash.clone());
     file.results.header.study_text = Some(study.text);
@@ -104,24 +104,24 @@ pub fn planted() -> Summarised {
 }
 
 /// Prepares everything for `files` and passes it to `look`.
-fn shown(files: &[Summarised], look: impl FnOnce(&Exhibits<'_>, &Names)) {
-    let asked = Asked::of(files, None).unwrap();
+fn present(files: &[AnalyzedFile], look: impl FnOnce(&Presentation<'_>, &SeriesNames)) {
+    let asked = StudyContext::from_files(files, None).unwrap();
     assert_eq!(asked.warnings, Vec::<String>::new());
-    let mut names = Names::default();
-    let exhibits = Exhibits::of(&asked, files, &mut names);
+    let mut names = SeriesNames::default();
+    let exhibits = Presentation::new(&asked, files, &mut names);
     look(&exhibits, &names);
 }
 
 /// Returns the figures of a claim as text.
-fn picture(exhibits: &Exhibits<'_>, names: &Names, id: &str) -> String {
-    let claim = exhibits.claims.iter().find(|one| one.claim.id == id).unwrap();
-    sheet(claim.chart.as_ref().unwrap(), names)
+fn claim_svg(presentation: &Presentation<'_>, names: &SeriesNames, id: &str) -> String {
+    let claim = presentation.claims.iter().find(|one| one.claim.id == id).unwrap();
+    svg_document(claim.chart.as_ref().unwrap(), names)
 }
 
 #[test]
 fn a_peak_is_marked_where_it_was_planted() {
-    shown(&[planted()], |exhibits, names| {
-        let svg = picture(exhibits, names, "rise");
+    present(&[synthetic_file()], |exhibits, names| {
+        let svg = claim_svg(exhibits, names, "rise");
         assert!(svg.contains("peak 2 KiB"), "{svg}");
         assert!(svg.contains("pipe, 2 KiB: ") && !svg.contains("unix-stream, 2 KiB"), "{svg}");
     });
@@ -129,34 +129,34 @@ fn a_peak_is_marked_where_it_was_planted() {
 
 #[test]
 fn a_crossing_is_a_band_between_both_lines() {
-    shown(&[planted()], |exhibits, names| {
-        let svg = picture(exhibits, names, "cross");
-        assert!(svg.contains("crossing ") && svg.contains("<rect class=\"found\""), "{svg}");
+    present(&[synthetic_file()], |exhibits, names| {
+        let svg = claim_svg(exhibits, names, "cross");
+        assert!(svg.contains("crossing ") && svg.contains("<rect class=\"finding-mark\""), "{svg}");
         assert!(svg.contains("pipe, 2 KiB: ") && svg.contains("unix-stream, 2 KiB: "), "{svg}");
     });
 }
 
 #[test]
 fn p_values_are_of_each_level_capped_and_by_each_test() {
-    shown(&[planted()], |exhibits, names| {
+    present(&[synthetic_file()], |exhibits, names| {
         let with_p = exhibits.claims.iter().filter(|one| one.p_values.is_some());
         let ids: Vec<&str> = with_p.map(|one| one.claim.id.as_str()).collect();
         assert_eq!(ids, ["levels"]);
         let chart = exhibits.claims[2].p_values.as_ref().unwrap();
         let series: Vec<&str> = chart.series().into_iter().map(|at| names.name(at)).collect();
-        assert_eq!(series, ["p", "p, corrected", "p by the document's test"]);
-        let svg = sheet(chart, names);
-        assert!(svg.contains("level 0.05") && svg.contains("8 KiB: p = "), "{svg}");
+        assert_eq!(series, ["p", "p, corrected", "p of the original test"]);
+        let svg = svg_document(chart, names);
+        assert!(svg.contains("alpha 0.05") && svg.contains("8 KiB: p = "), "{svg}");
         assert_eq!(svg.matches("class=\"point\"").count(), 15);
     });
 }
 
 #[test]
 fn columns_hold_medians_the_best_and_ratios() {
-    shown(&[planted()], |exhibits, _| {
+    present(&[synthetic_file()], |exhibits, _| {
         let [table] = &exhibits.tables[..] else { panic!("one table") };
         assert_eq!(table.caption, "Table 7: Who is the faster");
-        assert_eq!(table.head, ["buffer", "PIPE", "SOCKET", "MAX", "GAIN"]);
+        assert_eq!(table.header, ["buffer", "PIPE", "SOCKET", "MAX", "GAIN"]);
         let sizes: Vec<&str> = table.rows.iter().map(|row| row[0].as_str()).collect();
         assert_eq!(sizes, ["512 B", "1 KiB", "2 KiB", "4 KiB", "8 KiB"]);
         let gains: Vec<&str> = table.rows.iter().map(|row| row[4].as_str()).collect();
@@ -169,7 +169,7 @@ fn columns_hold_medians_the_best_and_ratios() {
 
 #[test]
 fn figures_have_a_panel_for_each_metric_and_say_what_is_missing() {
-    shown(&[planted()], |exhibits, names| {
+    present(&[synthetic_file()], |exhibits, names| {
         let [both, relative, missing] = &exhibits.figures[..] else { panic!("three figures") };
         let chart = both.chart.as_ref().unwrap();
         assert_eq!(chart.title, "Figure 2a: Both");
@@ -185,15 +185,15 @@ fn figures_have_a_panel_for_each_metric_and_say_what_is_missing() {
 
 #[test]
 fn several_files_have_panels_and_verdicts_of_their_own_and_tables_with_the_machine_as_a_factor() {
-    shown(&[planted(), planted()], |exhibits, _| {
+    present(&[synthetic_file(), synthetic_file()], |exhibits, _| {
         let claim = &exhibits.claims[0];
-        let letters: Vec<Option<char>> = claim.judgements.iter().map(|one| one.letter).collect();
+        let letters: Vec<Option<char>> = claim.verdicts.iter().map(|one| one.letter).collect();
         assert_eq!(letters, [Some('A'), Some('B')]);
         let panels = &claim.chart.as_ref().unwrap().panels;
         let titles: Vec<&str> = panels.iter().map(|panel| panel.title.as_str()).collect();
         assert_eq!(titles, ["A · 2proc, same", "B · 2proc, same"]);
         let [table] = &exhibits.tables[..] else { panic!("one table") };
-        assert_eq!(table.head[..3], ["buffer", "machine", "PIPE"]);
+        assert_eq!(table.header[..3], ["buffer", "machine", "PIPE"]);
         let rows: Vec<[&str; 2]> = table.rows.iter().map(|row| [&*row[0], &*row[1]]).collect();
         assert_eq!(rows[..3], [["512 B", "A"], ["512 B", "B"], ["1 KiB", "A"]]);
         assert_eq!(rows.len(), 10);
@@ -203,12 +203,12 @@ fn several_files_have_panels_and_verdicts_of_their_own_and_tables_with_the_machi
 
 #[test]
 fn another_version_of_the_study_is_told_for_each_file() {
-    let files = [planted()];
-    let changed = Study::read(&STUDY.replace("everywhere", "anywhere")).unwrap();
-    let asked = Asked::of(&files, Some(changed)).unwrap();
+    let files = [synthetic_file()];
+    let changed = Study::parse(&STUDY.replace("everywhere", "anywhere")).unwrap();
+    let asked = StudyContext::from_files(&files, Some(changed)).unwrap();
     let [warning] = &asked.warnings[..] else { panic!("one warning") };
-    assert!(warning.contains("planted.jsonl: measured for planted as of "), "{warning}");
-    let same = Asked::of(&files, Some(Study::read(STUDY).unwrap())).unwrap();
+    assert!(warning.contains("planted.jsonl: measured for planted version "), "{warning}");
+    let same = StudyContext::from_files(&files, Some(Study::parse(STUDY).unwrap())).unwrap();
     assert_eq!(same.warnings, Vec::<String>::new());
 }
 
@@ -216,7 +216,7 @@ fn another_version_of_the_study_is_told_for_each_file() {
 fn mistakes_in_columns_and_figures_have_line_key_and_remedy() {
     let told = |from: &str, to: &str| {
         assert!(STUDY.contains(from), "{from}");
-        let mistakes = Study::read(&STUDY.replacen(from, to, 1)).unwrap_err();
+        let mistakes = Study::parse(&STUDY.replacen(from, to, 1)).unwrap_err();
         mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     let no_column = told("best = [\"PIPE\", \"SOCKET\"]", "best = [\"PIPE\", \"SOCKETS\"]");
@@ -226,16 +226,16 @@ fn mistakes_in_columns_and_figures_have_line_key_and_remedy() {
         "{no_column}"
     );
     let three = told("ratio = [\"MAX\", \"PIPE\"]", "ratio = [\"MAX\"]");
-    assert!(three.contains("a ratio is of two columns; name two columns"), "{three}");
+    assert!(three.contains("a ratio needs exactly two columns; name two columns"), "{three}");
     let both = told("ratio = [\"MAX\", \"PIPE\"]", "ratio = [\"MAX\", \"PIPE\"]\nbest = [\"MAX\"]");
-    assert!(both.contains("it stands beside best; keep one of them"), "{both}");
+    assert!(both.contains("it cannot be combined with best; keep one of them"), "{both}");
     let twice = told("number = \"2b\"", "number = \"2a\"");
-    assert!(twice.contains("another figure is called `2a`"), "{twice}");
+    assert!(twice.contains("another figure has the name `2a`"), "{twice}");
     let level =
         told("relative_to = { mechanism = \"pipe\" }", "relative_to = { mechanism = \"pip\" }");
     assert!(level.contains("no matrix has mechanism pip; did you mean `pipe`?"), "{level}");
     let scale = told("scale = \"linear\"", "scale = \"lin\"");
-    assert!(scale.contains("figure[2].scale: it cannot be `lin`"), "{scale}");
+    assert!(scale.contains("figure[2].scale: invalid value `lin`"), "{scale}");
 }
 
 /// Rows selected from an instrument's observations, a sum, and their spread.
@@ -269,12 +269,12 @@ metric = { instrument = "syscalls", field = "total_ns", per = "count", unit = "n
 name = "median"
 metric = { instrument = "syscalls", field = "percentiles_ns.p50", unit = "ns" }
 
-[[picture]]
+[[instrument_figure]]
 number = "5"
 title = "Times of calls"
 instrument = "syscalls"
 where = { mechanism = "pipe" }
-[[picture]]
+[[instrument_figure]]
 number = "6"
 title = "Nobody profiled"
 instrument = "profile"
@@ -283,28 +283,28 @@ instrument = "profile"
 fn call(run: &str, role: &str, syscall: &str, block: u64) -> ObservationRecord {
     let fields = json!({
         "syscall": syscall, "count": 2, "total_ns": 2_000 * block, "number": 0, "errors": 0,
-        "requested_bytes": null, "returned_bytes": null, "quantised_ns": [[512, 2]], "least_ns": 1,
-        "percentiles_ns": { "p50": 700, "p90": 800, "p99": 900, "max": 1_000 }, "quantised_returned": [],
+        "requested_bytes": null, "returned_bytes": null, "log2_histogram_ns": [[512, 2]], "min_ns": 1,
+        "percentiles_ns": { "p50": 700, "p90": 800, "p99": 900, "max": 1_000 }, "log2_histogram_returned": [],
     });
     let serde_json::Value::Object(fields) = fields else { unreachable!("an object") };
     let (run_id, instrument) = (run.to_owned(), "syscalls".to_owned());
     ObservationRecord { seq: None, run_id, instrument, role: Some(role.to_owned()), fields }
 }
 
-fn rowed() -> Summarised {
+fn synthetic_file_with_rows() -> AnalyzedFile {
     let mut samples = Vec::new();
-    let mut seen = Vec::new();
+    let mut observations = Vec::new();
     for block in 1..=3_u32 {
-        let mut one = sample("pipe", Kind::Stream, 512, block, 1_000_000);
+        let mut one = sample("pipe", WorkloadKind::Stream, 512, block, 1_000_000);
         one.instruments = vec!["syscalls".to_owned()];
-        seen.push(call(&one.run.run_id, "sender", "openat", block.into()));
-        seen.push(call(&one.run.run_id, "sender", "write", block.into()));
-        seen.push(call(&one.run.run_id, "receiver", "read", block.into()));
+        observations.push(call(&one.run.run_id, "sender", "openat", block.into()));
+        observations.push(call(&one.run.run_id, "sender", "write", block.into()));
+        observations.push(call(&one.run.run_id, "receiver", "read", block.into()));
         samples.push(one);
     }
-    let mut file = summarised("rowed.jsonl", samples, Vec::new());
-    let study = Study::read(ROWED).unwrap();
-    file.results.observations = seen;
+    let mut file = analyzed_file("rowed.jsonl", samples, Vec::new());
+    let study = Study::parse(ROWED).unwrap();
+    file.results.observations = observations;
     file.results.header.study = Some(study.name.clone());
     file.results.header.study_hash = Some(study.hash.clone());
     file.results.header.study_text = Some(study.text);
@@ -313,9 +313,9 @@ fn rowed() -> Summarised {
 
 #[test]
 fn rows_hold_what_was_told_of_them_and_sums() {
-    shown(&[rowed()], |exhibits, _| {
+    present(&[synthetic_file_with_rows()], |exhibits, _| {
         let [table] = &exhibits.tables[..] else { panic!("one table") };
-        assert_eq!(table.head, ["", "mean", "median"]);
+        assert_eq!(table.header, ["", "mean", "median"]);
         let wanted = [
             ["open", "2.00 us (1.00 us to 3.00 us)", "700 ns (700 ns to 700 ns)"],
             ["read", "2.00 us (1.00 us to 3.00 us)", "700 ns (700 ns to 700 ns)"],
@@ -328,14 +328,14 @@ fn rows_hold_what_was_told_of_them_and_sums() {
 
 #[test]
 fn pictures_are_those_asked_for_and_what_was_not_seen_is_told() {
-    shown(&[rowed()], |exhibits, _| {
-        let [seen, missing] = &exhibits.pictures[..] else { panic!("two pictures") };
+    present(&[synthetic_file_with_rows()], |exhibits, _| {
+        let [seen, missing] = &exhibits.instrument_figures[..] else { panic!("two pictures") };
         assert_eq!(seen.caption(), "Figure 5: Times of calls");
-        assert_eq!((seen.seen.len(), seen.absences.len()), (1, 0));
-        assert!(!seen.seen[0].1.pictures.is_empty());
-        assert_eq!((missing.seen.len(), missing.absences.len()), (0, 1));
+        assert_eq!((seen.observations.len(), seen.absences.len()), (1, 0));
+        assert!(!seen.observations[0].1.views.is_empty());
+        assert_eq!((missing.observations.len(), missing.absences.len()), (0, 1));
         assert!(
-            missing.absences[0].starts_with("profile watched no run"),
+            missing.absences[0].starts_with("profile observed no run"),
             "{:?}",
             missing.absences
         );
@@ -346,7 +346,7 @@ fn pictures_are_those_asked_for_and_what_was_not_seen_is_told() {
 fn mistakes_in_rows_and_pictures_have_line_key_and_remedy() {
     let told = |from: &str, to: &str| {
         assert!(ROWED.contains(from), "{from}");
-        let mistakes = Study::read(&ROWED.replacen(from, to, 1)).unwrap_err();
+        let mistakes = Study::parse(&ROWED.replacen(from, to, 1)).unwrap_err();
         mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     let no_row = told("sum = [\"open\", \"read\"]", "sum = [\"open\", \"reads\"]");
@@ -355,11 +355,11 @@ fn mistakes_in_rows_and_pictures_have_line_key_and_remedy() {
         "{no_row}"
     );
     let both = told("sum = [\"open\", \"read\"]", "sum = [\"open\"]\nseen = { role = \"sender\" }");
-    assert!(both.contains("a sum is of rows before it alone; leave out seen"), "{both}");
+    assert!(both.contains("sum cannot be combined with seen or where; leave out seen"), "{both}");
     let empty = told("seen = { role = \"receiver\", syscall = \"read\" }", "seen = {}");
-    assert!(empty.contains("give it a table of fields"), "{empty}");
+    assert!(empty.contains("set it to a table of fields"), "{empty}");
     let instrument = told("instrument = \"profile\"", "instrument = \"profiler\"");
     assert!(instrument.contains("did you mean `profile`?"), "{instrument}");
     let twice = told("number = \"6\"", "number = \"5\"");
-    assert!(twice.contains("another figure is called `5`"), "{twice}");
+    assert!(twice.contains("another figure has the name `5`"), "{twice}");
 }

@@ -8,28 +8,28 @@ const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 /// Maximum number of characters in a cell. Wrapping a long word takes quadratic time, and words in a file can have any
 /// length.
-const LONGEST_CELL: usize = 4_000;
+const MAX_CELL_CHARS: usize = 4_000;
 /// Width of the first column, so that the second column of all tables is aligned.
-const NAMES: ColumnConstraint = ColumnConstraint::LowerBoundary(Width::Fixed(29));
+const FIRST_COLUMN: ColumnConstraint = ColumnConstraint::LowerBoundary(Width::Fixed(29));
 
 /// A case with the name of its series, which is computed only once because a file may have thousands of cases.
-pub(super) struct Row<'a> {
+pub(super) struct CaseRow<'a> {
     /// The case.
     pub(super) case: &'a CaseSummary,
     /// Name of the series.
     pub(super) series: String,
 }
 
-impl<'a> Row<'a> {
+impl<'a> CaseRow<'a> {
     /// Creates the row of `case`.
-    pub(super) fn of(case: &'a CaseSummary) -> Self {
+    pub(super) fn new(case: &'a CaseSummary) -> Self {
         Self { case, series: case.series() }
     }
 }
 
 /// Truncates `text` to the maximum length of a cell.
-pub(super) fn bounded(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_CELL) {
+pub(super) fn truncate(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_CELL_CHARS) {
         text.truncate(end);
         text += "...";
     }
@@ -45,8 +45,8 @@ pub fn new_table(columns: usize) -> Table {
 }
 
 /// Aligns the second column with the other tables of the page.
-pub(super) fn align_with_topics(table: &mut Table) {
+pub(super) fn align_second_column(table: &mut Table) {
     if let Some(names) = table.column_mut(0) {
-        names.set_constraint(NAMES);
+        names.set_constraint(FIRST_COLUMN);
     }
 }

@@ -2,22 +2,22 @@
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
-use ipcperf_plan::{Enough, Extent, Plan, Watched};
+use ipcperf_plan::{CaseInstruments, MissingPart, Plan, StoppingRule};
 
 use super::cells::new_table;
-use super::watched::cells_left_out;
+use super::instruments::cells_left_out;
 
 /// Maximum number of cases listed. More are only counted.
-const LISTED: usize = 400;
+const MAX_LISTED: usize = 400;
 
 /// Formats the plan as a table, at most `columns` wide, with closing lines.
 pub fn plan_table(plan: &Plan, columns: usize) -> String {
     let mut table = new_table(columns);
-    let is_watched = plan.cases.iter().any(|case| !case.watched.by.is_empty());
+    let is_instrumented = plan.cases.iter().any(|case| !case.instruments.names.is_empty());
     let mut header = vec!["mechanism", "workload", "mode", "placement", "CPUs", "buffer", "total"];
-    header.extend(is_watched.then_some("watched by"));
+    header.extend(is_instrumented.then_some("instruments"));
     table.set_header(header);
-    for case in plan.cases.iter().take(LISTED) {
+    for case in plan.cases.iter().take(MAX_LISTED) {
         let spec = &case.spec;
         let cpus = spec.cpus.map_or("any".to_owned(), |[sender, receiver]| {
             if sender == receiver { sender.to_string() } else { format!("{sender}, {receiver}") }
@@ -32,61 +32,63 @@ pub fn plan_table(plan: &Plan, columns: usize) -> String {
             Bytes(spec.buffer_bytes).to_string(),
             total,
         ];
-        table.add_row(row.into_iter().chain(is_watched.then(|| watched_words(&case.watched))));
+        table.add_row(
+            row.into_iter().chain(is_instrumented.then(|| instruments_text(&case.instruments))),
+        );
     }
     let mut lines = vec![table.to_string()];
-    if plan.cases.len() > LISTED {
-        lines.push(format!("... and {} more cases", plan.cases.len() - LISTED));
+    if plan.cases.len() > MAX_LISTED {
+        lines.push(format!("... and {} more cases", plan.cases.len() - MAX_LISTED));
     }
     lines.extend(plan.refused.iter().map(|refused| format!("refused: {refused}")));
     lines.extend(plan.unavailable.iter().map(|absent| {
         format!("unavailable: {}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
     }));
-    lines.extend(plan.unwatched.iter().map(|missing| {
-        let what = match missing.extent {
-            Extent::Whole => "cannot watch",
-            Extent::Event => "watches without",
+    lines.extend(plan.unavailable_instruments.iter().map(|missing| {
+        let what = match missing.missing_part {
+            MissingPart::Whole => "unavailable instrument",
+            MissingPart::Event => "partly unavailable instrument",
         };
         let left_out = cells_left_out(missing.cells_left_out, &missing.matrices);
         format!("{what}: {}: {}{left_out}", missing.instrument, missing.why)
     }));
-    lines.push(closing(plan));
+    lines.push(closing_line(plan));
     lines.join("\n")
 }
 
 /// Names the instruments of a case, or says that it is an uninstrumented twin.
-fn watched_words(watched: &Watched) -> String {
-    match (watched.by.as_slice(), &watched.twin_of) {
+fn instruments_text(instruments: &CaseInstruments) -> String {
+    match (instruments.names.as_slice(), &instruments.twin_of) {
         (names, None) => names.join(", "),
-        ([], Some(_)) => "nobody (twin)".to_owned(),
+        ([], Some(_)) => "none (twin)".to_owned(),
         (names, Some(_)) => format!("{} (twin)", names.join(", ")),
     }
 }
 
-fn closing(plan: &Plan) -> String {
-    let (cases, blocks, runs) = (plan.cases.len(), plan.whole_blocks(), plan.runs());
+fn closing_line(plan: &Plan) -> String {
+    let (cases, blocks, runs) = (plan.cases.len(), plan.full_blocks(), plan.runs());
     let (time, seed) = (units::duration(plan.estimate()), plan.seed);
-    let counts = format!("{cases} cases, {blocks} blocks (the first is set aside), {runs} runs");
-    match &plan.enough {
-        Enough::Repetitions(_) => format!("{counts}, about {time}; seed {seed}"),
-        Enough::UntilCi(precision) => format!(
-            "{counts} or more, until each median is known to {}: at least {time}, at most {} \
-             repetitions of a case or {}; seed {seed}",
+    let counts = format!("{cases} cases, {blocks} blocks (the first is excluded), {runs} runs");
+    match &plan.stopping_rule {
+        StoppingRule::Repetitions(_) => format!("{counts}, about {time}; seed {seed}"),
+        StoppingRule::UntilCi(precision) => format!(
+            "{counts} or more, until the precision of each median is ±{}: at least {time}, at most {} repetitions per \
+             case or {}; seed {seed}",
             units::percent(precision.half_width),
-            precision.most_repetitions,
-            units::duration(precision.most_time()),
+            precision.max_repetitions,
+            units::duration(precision.max_time()),
         ),
-        Enough::UntilDecided(looks) => format!(
-            "{counts} or more, until each claim is decided: at least {time}, at most {} repetitions of a case; \
-             claims are judged after {} repetitions; seed {seed}",
+        StoppingRule::UntilDecided(looks) => format!(
+            "{counts} or more, until each claim is decided: at least {time}, at most {} repetitions per case; claims \
+             are judged after {} repetitions; seed {seed}",
             looks.last(),
-            ascending(&looks.at_repetitions),
+            join_numbers(&looks.at_repetitions),
         ),
     }
 }
 
 /// Formats numbers as `10, 15 and 30`.
-fn ascending(numbers: &[u32]) -> String {
+fn join_numbers(numbers: &[u32]) -> String {
     let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
     match words.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),

@@ -7,32 +7,32 @@ use ipcperf_model::parallel::map;
 use ipcperf_model::printable::printable_line;
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
-use ipcperf_model::workload::Kind;
-use ipcperf_results::analysis::{CaseSummary, Figure, Mode};
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_results::analysis::{CaseSummary, DistributionMode, MainFigure};
 use textwrap::core::display_width;
 
-use super::cells::Row;
-use super::grid::Figures;
-use crate::wording::{Beside, Heading, TableHeading, figure_text, headings};
+use super::cells::CaseRow;
+use super::grid::ResultsTable;
+use crate::wording::{ErrorBar, Heading, TableHeading, headings, metric_text};
 
 /// Mark after values of round trips that have several modes, which the notes list.
-pub(super) const SEVERAL_MODES: &str = "†";
+pub(super) const MULTIMODAL_MARK: &str = "†";
 
 /// The results under one heading.
 #[derive(Clone, Debug)]
 pub struct Section {
     pub heading: TableHeading,
-    pub figures: Figures,
+    pub results: ResultsTable,
     /// Shares of the hardware limits. `None` if no limit is known.
-    pub roofs: Option<Figures>,
+    pub hardware_limit_shares: Option<ResultsTable>,
 }
 
 /// Heading of the second grid of a section.
-pub const ROOFS: &str = "As a share of the limit of this machine that bounds it";
+pub const HARDWARE_LIMIT_HEADING: &str = "Share of the hardware limit";
 
 /// Formats all tables of `summaries`, at most `columns` wide, with the refused cases below.
-pub fn tables(summaries: &[CaseSummary], beside: Beside, columns: usize) -> String {
-    let sections = sections(summaries, beside);
+pub fn tables(summaries: &[CaseSummary], error_bar: ErrorBar, columns: usize) -> String {
+    let sections = sections(summaries, error_bar);
     let mut parts: Vec<String> = map(sections.iter(), |section| section.text(columns));
     let refusals = refusals(summaries);
     if !refusals.is_empty() {
@@ -42,33 +42,40 @@ pub fn tables(summaries: &[CaseSummary], beside: Beside, columns: usize) -> Stri
 }
 
 /// Groups the results of `summaries` by heading.
-pub fn sections(summaries: &[CaseSummary], beside: Beside) -> Vec<Section> {
-    let rows: Vec<Row> = summaries.iter().map(Row::of).collect();
+pub fn sections(summaries: &[CaseSummary], error_bar: ErrorBar) -> Vec<Section> {
+    let rows: Vec<CaseRow> = summaries.iter().map(CaseRow::new).collect();
     let measured = measured_series(&rows);
     let headings = headings(summaries);
-    map(headings.iter(), |heading| section(heading, &rows, &measured, beside))
+    map(headings.iter(), |heading| section(heading, &rows, &measured, error_bar))
 }
 
 /// Returns the series of which at least one case was not refused.
-fn measured_series<'a>(rows: impl IntoIterator<Item = &'a Row<'a>>) -> HashSet<&'a str> {
+fn measured_series<'a>(rows: impl IntoIterator<Item = &'a CaseRow<'a>>) -> HashSet<&'a str> {
     let measured = rows.into_iter().filter(|row| row.case.refused.is_none());
     measured.map(|row| row.series.as_str()).collect()
 }
 
 /// Returns the results under `heading`. A refused cell is shown with the other cells of its series. If no table has any
 /// (`measured` lists the series that have some), it is shown under every heading.
-fn section(heading: &Heading, rows: &[Row], measured: &HashSet<&str>, beside: Beside) -> Section {
-    let mut rows: Vec<&Row> = rows.iter().filter(|row| heading.covers(row.case)).collect();
+fn section(
+    heading: &Heading,
+    rows: &[CaseRow],
+    measured: &HashSet<&str>,
+    error_bar: ErrorBar,
+) -> Section {
+    let mut rows: Vec<&CaseRow> = rows.iter().filter(|row| heading.covers(row.case)).collect();
     let here = measured_series(rows.iter().copied());
     rows.retain(|row| {
         let series = row.series.as_str();
         row.case.refused.is_none() || here.contains(series) || !measured.contains(series)
     });
-    let bounded: Vec<&Row> = rows.iter().copied().filter(|row| row.case.roof.is_some()).collect();
+    let limited: Vec<&CaseRow> =
+        rows.iter().copied().filter(|row| row.case.hardware_limit.is_some()).collect();
     Section {
-        heading: heading.of_table(&repetitions(&rows), beside),
-        figures: Figures::of(&rows, |case| cell(case, beside)),
-        roofs: (!bounded.is_empty()).then(|| Figures::of(&bounded, roof)),
+        heading: heading.of_table(&repetition_range(&rows), error_bar),
+        results: ResultsTable::from_rows(&rows, |case| cell_text(case, error_bar)),
+        hardware_limit_shares: (!limited.is_empty())
+            .then(|| ResultsTable::from_rows(&limited, hardware_limit_share)),
     }
 }
 
@@ -77,25 +84,25 @@ impl Section {
         let heading = self.heading.to_string();
         let fits = display_width(&heading) <= columns;
         let mut parts = vec![if fits { heading } else { self.heading.on_two_lines() }];
-        let grid = |figures: &Figures| figures.arranged(columns).tables(columns);
-        parts.extend(grid(&self.figures).iter().map(Table::to_string));
-        if let Some(roofs) = &self.roofs {
-            parts.push(format!("{ROOFS}:"));
-            parts.extend(grid(roofs).iter().map(Table::to_string));
+        let grid = |figures: &ResultsTable| figures.layout(columns).tables(columns);
+        parts.extend(grid(&self.results).iter().map(Table::to_string));
+        if let Some(shares) = &self.hardware_limit_shares {
+            parts.push(format!("{HARDWARE_LIMIT_HEADING}:"));
+            parts.extend(grid(shares).iter().map(Table::to_string));
         }
         parts.join("\n")
     }
 }
 
 /// Formats the share of the hardware limit that a case reaches.
-fn roof(case: &CaseSummary) -> String {
-    case.roof.as_ref().map_or_else(String::new, |roof| {
-        format!("{} of {}", units::percent(roof.share), roof.bound.name())
+fn hardware_limit_share(case: &CaseSummary) -> String {
+    case.hardware_limit.as_ref().map_or_else(String::new, |roof| {
+        format!("{} of {}", units::percent(roof.share), roof.bound_by.name())
     })
 }
 
 /// Returns the range of the number of repetitions behind the medians of `rows`; 0 for a case without a result.
-fn repetitions(rows: &[&Row]) -> String {
+fn repetition_range(rows: &[&CaseRow]) -> String {
     let measured = || rows.iter().filter(|row| row.case.refused.is_none());
     let counts = || measured().map(|row| row.case.main().map_or(0, |figure| figure.spread().n));
     match (counts().min(), counts().max()) {
@@ -104,20 +111,20 @@ fn repetitions(rows: &[&Row]) -> String {
     }
 }
 
-fn cell(case: &CaseSummary, beside: Beside) -> String {
+fn cell_text(case: &CaseSummary, error_bar: ErrorBar) -> String {
     if case.refused.is_some() {
         return "refused".to_owned();
     }
     let Some(figure) = case.main() else {
-        return no_figure(case);
+        return missing_text(case);
     };
     let mut text = if case.modes.is_empty() {
-        one_middle(&figure, case.median_interval, beside)
+        median_text(&figure, case.median_interval, error_bar)
     } else {
-        several_modes(&figure, &case.modes)
+        modes_text(&figure, &case.modes)
     };
     if !case.round_trip_modes.is_empty() {
-        text += &format!(" {SEVERAL_MODES}");
+        text += &format!(" {MULTIMODAL_MARK}");
     }
     if let Some(lost) = case.lost_share.filter(|lost| lost.median > 0.0) {
         text += &format!("\n{} lost", units::percent(lost.median));
@@ -128,39 +135,43 @@ fn cell(case: &CaseSummary, beside: Beside) -> String {
     text
 }
 
-fn no_figure(case: &CaseSummary) -> String {
+fn missing_text(case: &CaseSummary) -> String {
     match (case.failed, case.disturbed) {
-        (0, 0) => "none kept".to_owned(),
+        (0, 0) => "no valid run".to_owned(),
         (0, disturbed) => {
-            let not_believed = case.disturbed_median.map(|value| match case.case.workload {
-                Kind::Stream if !case.case.moves_nothing() => units::bandwidth(value),
-                Kind::Stream | Kind::RoundTrip | Kind::RequestReply => units::time(value),
+            let median = case.disturbed_median.map(|value| match case.case.workload {
+                WorkloadKind::Stream if !case.case.is_harness_only() => units::bandwidth(value),
+                WorkloadKind::Stream | WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
+                    units::time(value)
+                }
             });
-            format!("? {}\n{disturbed} disturbed", not_believed.unwrap_or_default())
+            format!("? {}\n{disturbed} disturbed", median.unwrap_or_default())
         }
         _ => "failed".to_owned(),
     }
 }
 
-fn one_middle(figure: &Figure, interval: Option<[f64; 2]>, beside: Beside) -> String {
-    let each = if matches!(figure, Figure::PerMessage(_)) { " each" } else { "" };
-    let (median, spread) = (figure_text::median(figure), figure.spread());
-    match (beside, interval) {
-        (Beside::Interval, Some([low, high])) => {
+fn median_text(figure: &MainFigure, interval: Option<[f64; 2]>, error_bar: ErrorBar) -> String {
+    let each = if matches!(figure, MainFigure::PerMessage(_)) { "/msg" } else { "" };
+    let (median, spread) = (metric_text::median(figure), figure.spread());
+    match (error_bar, interval) {
+        (ErrorBar::ConfidenceInterval, Some([low, high])) => {
             let half = units::percent((high - low) / 2.0 / spread.median);
             format!("{median}{each} ± {half}")
         }
-        (Beside::Interval, None) if spread.middle_half().is_some() => format!("{median}{each}"),
-        (Beside::Interval, None) | (Beside::Spread, _) => {
-            format!("{median}{each} ({})", figure_text::spread_or_n(&spread))
+        (ErrorBar::ConfidenceInterval, None) if spread.quartiles().is_some() => {
+            format!("{median}{each}")
+        }
+        (ErrorBar::ConfidenceInterval, None) | (ErrorBar::Iqr, _) => {
+            format!("{median}{each} ({})", metric_text::spread_or_n(&spread))
         }
     }
 }
 
 /// Formats each mode with its share. A single central value would represent none of them.
-fn several_modes(figure: &Figure, modes: &[Mode]) -> String {
-    let line = |mode: &Mode| {
-        format!("{}: {}", units::percent(mode.share), figure_text::value(figure, mode.median))
+fn modes_text(figure: &MainFigure, modes: &[DistributionMode]) -> String {
+    let line = |mode: &DistributionMode| {
+        format!("{}: {}", units::percent(mode.share), metric_text::value(figure, mode.median))
     };
     modes.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -188,13 +199,13 @@ pub fn refusals(summaries: &[CaseSummary]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_results::analysis::{Bound, Roof, summarise};
+    use ipcperf_results::analysis::{Bound, HardwareLimitShare, summarize};
     use ipcperf_results::testing::sample;
 
     use super::*;
 
     /// Returns summaries of `null` and two others with scripted times: repetition k takes k % longer.
-    fn scripted(workload: Kind, mechanisms: &[&str], sizes: &[u64]) -> Vec<CaseSummary> {
+    fn scripted(workload: WorkloadKind, mechanisms: &[&str], sizes: &[u64]) -> Vec<CaseSummary> {
         let (mut cases, mut samples) = (Vec::new(), Vec::new());
         for (place, mechanism) in (1..).zip(mechanisms) {
             for &bytes in sizes {
@@ -205,47 +216,49 @@ mod tests {
                 cases.push(samples[samples.len() - 1].run.case.case_id.clone());
             }
         }
-        summarise(&cases, &[], &samples, &[], None)
+        summarize(&cases, &[], &samples, &[], None)
     }
 
     #[test]
     fn few_sizes_stand_across() {
-        let mut all = scripted(Kind::Stream, &["null", "pipe", "tcp"], &[64, 4096]);
-        all.extend(scripted(Kind::RoundTrip, &["null", "pipe"], &[64, 4096]));
-        insta::assert_snapshot!(tables(&all, Beside::Spread, 116));
+        let mut all = scripted(WorkloadKind::Stream, &["null", "pipe", "tcp"], &[64, 4096]);
+        all.extend(scripted(WorkloadKind::RoundTrip, &["null", "pipe"], &[64, 4096]));
+        insta::assert_snapshot!(tables(&all, ErrorBar::Iqr, 116));
     }
 
     #[test]
     fn many_sizes_stand_down() {
         let sizes: Vec<u64> = (9..=15).map(|power| 1 << power).collect();
         insta::assert_snapshot!(tables(
-            &scripted(Kind::Stream, &["null", "pipe"], &sizes),
-            Beside::Spread,
+            &scripted(WorkloadKind::Stream, &["null", "pipe"], &sizes),
+            ErrorBar::Iqr,
             116
         ));
     }
 
     #[test]
     fn what_failed_was_lost_or_refused_is_in_its_cell() {
-        let mut all = scripted(Kind::Stream, &["udp", "pipe", "tcp"], &[64]);
+        let mut all = scripted(WorkloadKind::Stream, &["udp", "pipe", "tcp"], &[64]);
         all[0].lost_share = all[0]
             .bandwidth_bytes_per_s
             .map(|s| ipcperf_results::analysis::Spread { median: 0.5, ..s });
         all[1].failed = 2;
         all[2].refused = Some("tcp is tired".to_owned());
-        insta::assert_snapshot!(tables(&all, Beside::Spread, 116));
+        insta::assert_snapshot!(tables(&all, ErrorBar::Iqr, 116));
     }
 
     #[test]
     fn modes_roofs_and_what_was_always_disturbed_are_in_their_cells() {
-        let mut all = scripted(Kind::Stream, &["pipe", "tcp", "udp"], &[64]);
-        all[0].modes =
-            [(0.62, 1.3e9), (0.38, 5.8e9)].map(|(share, median)| Mode { share, median }).to_vec();
+        let mut all = scripted(WorkloadKind::Stream, &["pipe", "tcp", "udp"], &[64]);
+        all[0].modes = [(0.62, 1.3e9), (0.38, 5.8e9)]
+            .map(|(share, median)| DistributionMode { share, median })
+            .to_vec();
         all[2].round_trip_modes = all[0].modes.clone();
-        all[0].roof = Some(Roof { bound: Bound::Copy, least_ns: 1.0, share: 0.17 });
+        all[0].hardware_limit =
+            Some(HardwareLimitShare { bound_by: Bound::Copy, min_ns: 1.0, share: 0.17 });
         all[1].bandwidth_bytes_per_s = None;
         (all[1].disturbed, all[1].disturbed_median) = (7, Some(4.2e9));
-        insta::assert_snapshot!(tables(&all, Beside::Interval, 116));
+        insta::assert_snapshot!(tables(&all, ErrorBar::ConfidenceInterval, 116));
     }
 
     /// Returns summaries with everything that makes a table wide: long names, many sizes, several modes, a loss, a
@@ -253,20 +266,22 @@ mod tests {
     fn wide() -> Vec<CaseSummary> {
         let sizes: Vec<u64> = (6..=20).map(|power| 1 << power).collect();
         let names = ["null", "pipe", "unix-stream-named", "unix-seqpacket", "udp"];
-        let mut all = scripted(Kind::Stream, &names, &sizes);
-        all.extend(scripted(Kind::RoundTrip, &names[..2], &sizes[..4]));
+        let mut all = scripted(WorkloadKind::Stream, &names, &sizes);
+        all.extend(scripted(WorkloadKind::RoundTrip, &names[..2], &sizes[..4]));
         let option = ("address".to_owned(), "abstract".to_owned());
         for case in all.iter_mut().filter(|case| case.case.mechanism == "unix-stream-named") {
             case.case.options.insert(option.0.clone(), option.1.clone());
         }
-        all[20].modes =
-            [(0.62, 1.3e9), (0.38, 5.8e9)].map(|(share, median)| Mode { share, median }).to_vec();
+        all[20].modes = [(0.62, 1.3e9), (0.38, 5.8e9)]
+            .map(|(share, median)| DistributionMode { share, median })
+            .to_vec();
         all[21].lost_share = all[21]
             .bandwidth_bytes_per_s
             .map(|s| ipcperf_results::analysis::Spread { median: 0.5, ..s });
         all[22].refused = Some("carries at most 212960 bytes a message".to_owned());
         for case in &mut all {
-            case.roof = Some(Roof { bound: Bound::SystemCall, least_ns: 1.0, share: 0.092 });
+            case.hardware_limit =
+                Some(HardwareLimitShare { bound_by: Bound::SystemCall, min_ns: 1.0, share: 0.092 });
         }
         all
     }
@@ -274,16 +289,19 @@ mod tests {
     #[test]
     fn at_every_width_no_line_is_wider_and_every_figure_stays_whole() {
         let all = wide();
-        let whole = sections(&all, Beside::Interval);
+        let whole = sections(&all, ErrorBar::ConfidenceInterval);
         let figures: Vec<String> = whole
             .iter()
-            .flat_map(|section| [Some(&section.figures), section.roofs.as_ref()])
-            .flat_map(|figures| figures.unwrap().arranged(usize::MAX).rows)
+            .flat_map(|section| [Some(&section.results), section.hardware_limit_shares.as_ref()])
+            .flat_map(|figures| figures.unwrap().layout(usize::MAX).rows)
             .flat_map(|(_, cells)| cells)
             .flat_map(|cell| cell.lines().map(str::to_owned).collect::<Vec<_>>())
             .collect();
         for columns in 40..=200 {
-            let text = crate::terminal::fit(&tables(&all, Beside::Interval, columns), columns);
+            let text = crate::terminal::wrap(
+                &tables(&all, ErrorBar::ConfidenceInterval, columns),
+                columns,
+            );
             let widest = text.lines().map(display_width).max();
             assert!(widest <= Some(columns), "{widest:?} of {columns}:\n{text}");
             for figure in &figures {
@@ -297,35 +315,41 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_gets_more_tables_and_broken_names() {
-        let mut all = scripted(Kind::Stream, &["pipe", "unix-stream-named"], &[64, 4096]);
+        let mut all = scripted(WorkloadKind::Stream, &["pipe", "unix-stream-named"], &[64, 4096]);
         for case in &mut all[2..] {
             case.case.options.insert("address".to_owned(), "abstract".to_owned());
         }
-        insta::assert_snapshot!(tables(&all, Beside::Spread, 45));
+        insta::assert_snapshot!(tables(&all, ErrorBar::Iqr, 45));
     }
 
     /// Formats the tables of a stream by mechanisms with the given numbers of repetitions.
-    fn of_counts(counts: &[(&str, u32)]) -> String {
+    fn tables_with_counts(counts: &[(&str, u32)]) -> String {
         let (mut cases, mut samples) = (Vec::new(), Vec::new());
         for &(mechanism, count) in counts {
             for block in 0..=count {
-                samples.push(sample(mechanism, Kind::Stream, 64, block, 1_000 + u64::from(block)));
+                samples.push(sample(
+                    mechanism,
+                    WorkloadKind::Stream,
+                    64,
+                    block,
+                    1_000 + u64::from(block),
+                ));
             }
             cases.push(samples[samples.len() - 1].run.case.case_id.clone());
         }
-        tables(&summarise(&cases, &[], &samples, &[], None), Beside::Spread, 116)
+        tables(&summarize(&cases, &[], &samples, &[], None), ErrorBar::Iqr, 116)
     }
 
     #[test]
     fn one_or_two_repetitions_have_their_number_and_no_spread() {
-        let text = of_counts(&[("pipe", 1), ("tcp", 2), ("fifo", 3)]);
+        let text = tables_with_counts(&[("pipe", 1), ("tcp", 2), ("fifo", 3)]);
         assert!(text.contains("s (n = 1)") && text.contains("s (n = 2)"), "{text}");
         assert_eq!(text.matches(" %)").count(), 1, "{text}");
-        let all = scripted(Kind::Stream, &["pipe"], &[64]);
-        let few = summarise(
+        let all = scripted(WorkloadKind::Stream, &["pipe"], &[64]);
+        let few = summarize(
             &[all[0].case.case_id.clone()],
             &[],
-            &[sample("pipe", Kind::Stream, 64, 1, 1_000)],
+            &[sample("pipe", WorkloadKind::Stream, 64, 1, 1_000)],
             &[],
             None,
         );
@@ -336,8 +360,8 @@ mod tests {
     /// With five rows without a result and one of nine repetitions, the heading must not say nine.
     #[test]
     fn the_head_says_of_how_many_repetitions_all_its_rows_are() {
-        assert!(of_counts(&[("pipe", 9), ("tcp", 10)]).contains("n = 9 to 10"));
-        let text = of_counts(&[("pipe", 9), ("tcp", 0), ("fifo", 0)]);
+        assert!(tables_with_counts(&[("pipe", 9), ("tcp", 10)]).contains("n = 9 to 10"));
+        let text = tables_with_counts(&[("pipe", 9), ("tcp", 0), ("fifo", 0)]);
         assert!(text.contains("n = 0 to 9"), "{text}");
     }
 }

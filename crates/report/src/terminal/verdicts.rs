@@ -1,62 +1,72 @@
 //! Verdicts for display on a terminal and for scripts, always with their evidence.
 
-use ipcperf_study::hypothesis::{Estimate, Found, Judged, Part};
+use ipcperf_study::hypothesis::{Estimate, Findings, JudgedClaim, Part};
 use serde_json::{Value, json};
 
 use super::cells::new_table;
-use super::width::fit;
+use super::width::wrap;
 use crate::wording::{amount, p_value};
 
 /// Maximum number of parts listed. More are only counted.
-const LISTED: usize = 60;
+const MAX_LISTED: usize = 60;
 
 /// Formats each claim with its verdict and evidence.
-pub fn verdicts_text(judged: &[Judged<'_>], columns: usize) -> String {
-    judged.iter().map(|claim| one(claim, columns)).collect::<Vec<_>>().join("\n\n")
+pub fn verdicts_text(judged: &[JudgedClaim<'_>], columns: usize) -> String {
+    judged.iter().map(|claim| verdict_text(claim, columns)).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Formats the same as JSON.
-pub fn verdicts_json(judged: &[Judged<'_>]) -> Value {
-    let entry = |one: &Judged<'_>| {
+pub fn verdicts_json(judged: &[JudgedClaim<'_>]) -> Value {
+    let entry = |one: &JudgedClaim<'_>| {
         json!({
             "id": one.claim.id, "claim": one.claim.claim, "test": one.claim.test.name,
-            "verdict": one.found.verdict.word(), "evidence": one.found,
+            "verdict": one.findings.verdict.name(), "evidence": one.findings,
             "published": one.claim.published(),
             "at_look": one.at_look,
-            "beside": one.beside.as_ref().map(|found| {
-                json!({ "verdict": found.verdict.word(), "evidence": found })
+            "original_test": one.original_findings.as_ref().map(|found| {
+                json!({ "verdict": found.verdict.name(), "evidence": found })
             }),
         })
     };
     judged.iter().map(entry).collect()
 }
 
-fn one(judged: &Judged<'_>, columns: usize) -> String {
+fn verdict_text(judged: &JudgedClaim<'_>, columns: usize) -> String {
     let claim = judged.claim;
-    let verdict = judged.found.words();
-    let head = fit(&format!("{}: {}\n  {verdict}", claim.id, claim.claim), columns);
+    let verdict = judged.findings.headline();
+    let head = wrap(&format!("{}: {}\n  {verdict}", claim.id, claim.claim), columns);
     let mut parts = vec![head];
-    if let Some(beside) = &judged.beside {
-        parts.push(format!("  as the document judged: {}", beside.verdict.words()));
+    if let Some(original) = &judged.original_findings {
+        parts.push(format!("  original test: {}", original.verdict.description()));
     }
-    let at_look = judged.at_look.as_ref().and_then(|at| at.words(&judged.found.verdict));
-    parts.extend(at_look.map(|words| fit(&format!("  {words}"), columns)));
+    let at_look = judged.at_look.as_ref().and_then(|at| at.description(&judged.findings.verdict));
+    parts.extend(at_look.map(|words| wrap(&format!("  {words}"), columns)));
     parts.extend(claim.published().map(|found| format!("  published: {found}")));
-    parts.extend(evidence(&judged.found, columns));
-    parts.extend(judged.found.told.iter().map(|told| fit(&format!("  {told}"), columns)));
+    parts.extend(evidence(&judged.findings, columns));
+    parts.extend(
+        judged.findings.remarks.iter().map(|printed| wrap(&format!("  {printed}"), columns)),
+    );
     parts.join("\n")
 }
 
-fn evidence(found: &Found, columns: usize) -> Option<String> {
+fn evidence(found: &Findings, columns: usize) -> Option<String> {
     if found.parts.is_empty() {
         return None;
     }
     let mut table = new_table(columns);
-    table.set_header(["", "verdict", "n", "medians", "effect (95 % interval)", "p", "corrected"]);
-    for part in found.parts.iter().take(LISTED) {
+    table.set_header([
+        "",
+        "verdict",
+        "n",
+        "medians",
+        "effect (95 % interval)",
+        "p",
+        "p, corrected",
+    ]);
+    for part in found.parts.iter().take(MAX_LISTED) {
         table.add_row(row(part));
     }
-    let more = found.parts.len().saturating_sub(LISTED);
+    let more = found.parts.len().saturating_sub(MAX_LISTED);
     let more = if more == 0 { String::new() } else { format!("\n... and {more} more parts") };
     Some(format!("{table}{more}"))
 }
@@ -67,8 +77,8 @@ fn row(part: &Part) -> [String; 7] {
         part.medians.iter().map(|value| amount(*value, &part.unit)).collect();
     let effects: Vec<String> = part.estimates.iter().map(estimate).collect();
     let verdict = match &part.note {
-        Some(note) => format!("{} ({note})", part.verdict.word()),
-        None => part.verdict.word().to_owned(),
+        Some(note) => format!("{} ({note})", part.verdict.name()),
+        None => part.verdict.name().to_owned(),
     };
     let n = if part.n == 0 { String::new() } else { part.n.to_string() };
     [

@@ -4,34 +4,34 @@ use rustix::termios::tcgetwinsize;
 use textwrap::{Options, WordSplitter};
 
 /// Width if neither the terminal nor `COLUMNS` specifies one.
-const USUAL: usize = 116;
+const DEFAULT_COLUMNS: usize = 116;
 /// Minimum width. Values do not fit in less; the terminal wraps longer lines.
-const LEAST: usize = 40;
+const MIN_COLUMNS: usize = 40;
 /// Indentation of continuation lines.
 const INDENT: usize = 2;
 
-/// Returns the width of the terminal, or otherwise of `COLUMNS`.
+/// Returns the width of the terminal, or otherwise of `MAX_COLUMNS`.
 pub fn columns() -> usize {
-    of_terminal().or_else(of_environment).unwrap_or(USUAL).max(LEAST)
+    terminal_columns().or_else(columns_from_environment).unwrap_or(DEFAULT_COLUMNS).max(MIN_COLUMNS)
 }
 
-fn of_terminal() -> Option<usize> {
+fn terminal_columns() -> Option<usize> {
     let size = tcgetwinsize(std::io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
 }
 
-fn of_environment() -> Option<usize> {
+fn columns_from_environment() -> Option<usize> {
     let columns = std::env::var("COLUMNS").ok()?;
     columns.trim().parse().ok().filter(|&columns| columns > 0)
 }
 
 /// Wraps each line of `text` that is wider than `columns`. Continuation lines are indented a little further.
-pub fn fit(text: &str, columns: usize) -> String {
-    let lines = text.lines().flat_map(|line| fit_line(line, columns));
+pub fn wrap(text: &str, columns: usize) -> String {
+    let lines = text.lines().flat_map(|line| wrap_line(line, columns));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn fit_line(line: &str, columns: usize) -> Vec<String> {
+fn wrap_line(line: &str, columns: usize) -> Vec<String> {
     if textwrap::core::display_width(line) <= columns {
         return vec![line.to_owned()];
     }
@@ -53,20 +53,20 @@ mod tests {
     #[test]
     fn what_fits_is_left_as_it_is() {
         let text = "one\n\n  two  three \nfour";
-        assert_eq!(fit(text, 40), text);
+        assert_eq!(wrap(text, 40), text);
     }
 
     #[test]
     fn a_long_line_goes_on_further_in() {
         let text = "  unix-dgram carries at most 212960 bytes a message";
         let fitted = "  unix-dgram carries at most 212960\n    bytes a message";
-        assert_eq!(fit(text, 40), fitted);
+        assert_eq!(wrap(text, 40), fitted);
     }
 
     #[test]
     fn a_word_that_is_too_long_is_broken() {
         let path = "/results".repeat(12);
-        let lines = fit(&path, 40);
+        let lines = wrap(&path, 40);
         assert!(lines.lines().all(|line| line.len() <= 40), "{lines}");
         assert_eq!(lines.replace("\n  ", ""), path);
     }

@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use ipcperf_model::size::Bytes;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Condition, ConditionValue};
 use ipcperf_results::analysis::CaseSummary;
 
 /// Minimum share of the runs for a CPU distance class to get tables. Those of a rarer class would be nearly empty;
 /// `--json` contains all classes.
-pub(crate) const SELDOM: f64 = 0.05;
+pub(crate) const MIN_CLASS_SHARE: f64 = 0.05;
 
 /// Properties shared by the cases of one table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Heading {
-    workload: Kind,
+    workload: WorkloadKind,
     mode: &'static str,
     placement: String,
     cpus: Vec<u32>,
@@ -26,7 +26,7 @@ pub(crate) struct Heading {
 }
 
 impl Heading {
-    fn of(summary: &CaseSummary) -> Self {
+    fn from_summary(summary: &CaseSummary) -> Self {
         let case = &summary.case;
         Self {
             workload: case.workload,
@@ -34,7 +34,7 @@ impl Heading {
             placement: case.placement.clone(),
             cpus: case.cpus.clone(),
             class: summary.cpu_pair_class.clone(),
-            conditions: case.conditions(),
+            conditions: case.non_defaults(),
         }
     }
 
@@ -45,46 +45,46 @@ impl Heading {
         self.workload == case.workload
             && self.mode == case.mode.name()
             && self.placement == case.placement
-            && self.conditions == case.conditions()
+            && self.conditions == case.non_defaults()
             && (case.cpus.is_empty() || case.cpus == self.cpus)
             && (class.is_none() || *class == self.class)
     }
 
     /// Returns the workload.
-    pub(crate) const fn workload(&self) -> Kind {
+    pub(crate) const fn workload(&self) -> WorkloadKind {
         self.workload
     }
 
     /// Whether its CPUs have the distance class `class`.
-    pub(crate) fn is_of_class(&self, class: Option<&String>) -> bool {
+    pub(crate) fn has_class(&self, class: Option<&String>) -> bool {
         self.class.as_ref() == class
     }
 
     /// Describes what was requested, without what was found. The text is the same for files of different machines.
-    pub(crate) fn question(&self) -> String {
-        let (what, mode, placement) = (self.what(), self.mode, &self.placement);
-        format!("{what}, {mode}, placement {placement}{}", self.conditions_in_words())
+    pub(crate) fn request_text(&self) -> String {
+        let (metric, mode, placement) = (self.metric_label(), self.mode, &self.placement);
+        format!("{metric}, {mode}, placement {placement}{}", self.conditions_text())
     }
 
     /// Describes mode, placement, CPUs and conditions.
-    pub(crate) fn place(&self) -> String {
+    pub(crate) fn configuration(&self) -> String {
         let (mode, placement) = (self.mode, &self.placement);
         let class = self.class.as_ref().map_or_else(String::new, |class| format!(", {class}"));
-        let cpus = self.cpus_in_words();
-        let asked = self.conditions_in_words();
-        format!("{mode}, placement {placement} ({cpus}{class}){asked}")
+        let cpus = self.cpus_text();
+        let conditions = self.conditions_text();
+        format!("{mode}, placement {placement} ({cpus}{class}){conditions}")
     }
 
     /// Describes the same more briefly, for the heading of a small figure.
-    pub(crate) fn place_in_short(&self) -> String {
-        let (mode, placement, asked) = (self.mode, &self.placement, self.conditions_in_words());
+    pub(crate) fn short_configuration(&self) -> String {
+        let (mode, placement, conditions) = (self.mode, &self.placement, self.conditions_text());
         match &self.class {
-            Some(class) => format!("{mode}, {placement} ({class}){asked}"),
-            None => format!("{mode}, {placement}{asked}"),
+            Some(class) => format!("{mode}, {placement} ({class}){conditions}"),
+            None => format!("{mode}, {placement}{conditions}"),
         }
     }
 
-    fn cpus_in_words(&self) -> String {
+    fn cpus_text(&self) -> String {
         match self.cpus.as_slice() {
             [] => "any CPU".to_owned(),
             [one] => format!("CPU {one}"),
@@ -93,23 +93,23 @@ impl Heading {
         }
     }
 
-    fn conditions_in_words(&self) -> String {
-        in_words(&self.conditions)
+    fn conditions_text(&self) -> String {
+        conditions_text(&self.conditions)
     }
 
-    const fn what(&self) -> &'static str {
+    const fn metric_label(&self) -> &'static str {
         match self.workload {
-            Kind::Stream => "Stream: bandwidth",
-            Kind::RoundTrip => "Round trip: mean time there and back",
-            Kind::RequestReply => "Request and reply: mean time there and back",
+            WorkloadKind::Stream => "Stream: bandwidth",
+            WorkloadKind::RoundTrip => "Round trip: mean time",
+            WorkloadKind::RequestReply => "Request-reply: mean time",
         }
     }
 
     /// Returns the heading of a table.
-    pub(crate) fn of_table(&self, repetitions: &str, beside: Beside) -> TableHeading {
+    pub(crate) fn of_table(&self, repetitions: &str, error_bar: ErrorBar) -> TableHeading {
         TableHeading {
-            cases: format!("{}, {}", self.what(), self.place()),
-            values: format!("{}, n = {repetitions}", beside.in_words()),
+            cases: format!("{}, {}", self.metric_label(), self.configuration()),
+            values: format!("{}, n = {repetitions}", error_bar.description()),
         }
     }
 }
@@ -137,7 +137,7 @@ impl fmt::Display for TableHeading {
 }
 
 /// Formats conditions that differ from the defaults: `, kernel buffer match, touch both`.
-pub(crate) fn in_words(conditions: &[Condition]) -> String {
+pub(crate) fn conditions_text(conditions: &[Condition]) -> String {
     let words = conditions.iter().map(|Condition { flag, value }| {
         let value = match value {
             ConditionValue::Bytes(bytes) => Bytes(*bytes).to_string(),
@@ -150,30 +150,30 @@ pub(crate) fn in_words(conditions: &[Condition]) -> String {
 
 /// Number shown next to a median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+pub enum ErrorBar {
     /// Spread of the repetitions.
-    Spread,
+    Iqr,
     /// Precision of the median.
-    Interval,
+    ConfidenceInterval,
 }
 
-impl Beside {
-    const fn in_words(self) -> &'static str {
+impl ErrorBar {
+    const fn description(self) -> &'static str {
         match self {
-            Self::Spread => "median (IQR as share of it)",
-            Self::Interval => "median ± half its 95 % interval",
+            Self::Iqr => "median (IQR as % of it)",
+            Self::ConfidenceInterval => "median ± half-width of its 95 % interval",
         }
     }
 }
 
 /// Returns the headings for the tables of `summaries`, streams first.
 pub(crate) fn headings(summaries: &[CaseSummary]) -> Vec<Heading> {
-    let seldom = seldom_classes(summaries);
-    let is_seldom = |class: &Option<String>| class.as_ref().is_some_and(|c| seldom.contains(c));
+    let rare = rare_classes(summaries);
+    let is_rare = |class: &Option<String>| class.as_ref().is_some_and(|c| rare.contains(c));
     let (mut headings, mut seen) = (Vec::new(), HashSet::new());
     for summary in summaries.iter().filter(|summary| summary.refused.is_none()) {
-        let heading = Heading::of(summary);
-        if !is_seldom(&heading.class) && seen.insert(heading.clone()) {
+        let heading = Heading::from_summary(summary);
+        if !is_rare(&heading.class) && seen.insert(heading.clone()) {
             headings.push(heading);
         }
     }
@@ -189,15 +189,15 @@ pub(crate) fn headings(summaries: &[CaseSummary]) -> Vec<Heading> {
 pub(crate) fn by_heading(summaries: &[CaseSummary]) -> Vec<(Heading, Vec<&CaseSummary>)> {
     let mut cases: HashMap<Heading, Vec<&CaseSummary>> = HashMap::new();
     for summary in summaries.iter().filter(|summary| summary.refused.is_none()) {
-        cases.entry(Heading::of(summary)).or_default().push(summary);
+        cases.entry(Heading::from_summary(summary)).or_default().push(summary);
     }
     let headings = headings(summaries).into_iter();
     headings.filter_map(|heading| cases.remove(&heading).map(|cases| (heading, cases))).collect()
 }
 
-/// Returns the CPU distance classes with a share of less than [`SELDOM`] of the valid runs.
+/// Returns the CPU distance classes with a share of less than [`MIN_CLASS_SHARE`] of the valid runs.
 #[allow(clippy::cast_precision_loss, reason = "a share of counts")]
-fn seldom_classes(summaries: &[CaseSummary]) -> HashSet<&String> {
+fn rare_classes(summaries: &[CaseSummary]) -> HashSet<&String> {
     let mut runs: BTreeMap<&String, usize> = BTreeMap::new();
     for summary in summaries {
         let counted = summary.main().map_or(0, |figure| figure.spread().n);
@@ -206,13 +206,13 @@ fn seldom_classes(summaries: &[CaseSummary]) -> HashSet<&String> {
         }
     }
     let all: usize = runs.values().sum();
-    let is_seldom = |(_, runs): &(&String, usize)| (*runs as f64) < SELDOM * all as f64;
-    runs.into_iter().filter(is_seldom).map(|(class, _)| class).collect()
+    let is_rare = |(_, runs): &(&String, usize)| (*runs as f64) < MIN_CLASS_SHARE * all as f64;
+    runs.into_iter().filter(is_rare).map(|(class, _)| class).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_results::analysis::summarise;
+    use ipcperf_results::analysis::summarize;
     use ipcperf_results::testing::sample;
 
     use super::*;
@@ -224,13 +224,13 @@ mod tests {
         let samples: Vec<_> = (1..)
             .zip(classes)
             .map(|(block, class)| {
-                let mut sample = sample("pipe", Kind::Stream, 64, block, 1_000_000);
+                let mut sample = sample("pipe", WorkloadKind::Stream, 64, block, 1_000_000);
                 sample.cpu_pair_class = Some(class.to_owned());
                 sample
             })
             .collect();
         let case = samples[0].run.case.case_id.clone();
-        let summaries = summarise(&[case], &[], &samples, &[], None);
+        let summaries = summarize(&[case], &[], &samples, &[], None);
         headings(&summaries).into_iter().map(|heading| heading.class).collect()
     }
 

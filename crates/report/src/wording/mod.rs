@@ -1,9 +1,11 @@
 //! Wording shared by tables, figures and reports.
 
 mod amounts;
-pub(crate) mod figure_text;
 mod heading;
+pub(crate) mod metric_text;
 
 pub(crate) use amounts::{amount, p_value};
-pub use heading::Beside;
-pub(crate) use heading::{Heading, SELDOM, TableHeading, by_heading, headings, in_words};
+pub use heading::ErrorBar;
+pub(crate) use heading::{
+    Heading, MIN_CLASS_SHARE, TableHeading, by_heading, conditions_text, headings,
+};

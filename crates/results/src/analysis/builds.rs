@@ -2,46 +2,46 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Summarised;
+use super::AnalyzedFile;
 
 /// Number of hexadecimal digits of a hash that are shown.
 const DIGITS: usize = 12;
 
 /// Renames custom mechanisms in `files` that have the same name but different files.
-pub fn name_apart(files: &mut [Summarised]) {
+pub fn disambiguate(files: &mut [AnalyzedFile]) {
     let mut known: BTreeMap<String, BTreeSet<Option<String>>> = BTreeMap::new();
-    for (name, sha256) in files.iter().filter_map(Summarised::hashes).flatten() {
+    for (name, sha256) in files.iter().filter_map(AnalyzedFile::hashes).flatten() {
         known.entry(name.clone()).or_default().insert(sha256.clone());
     }
     known.retain(|_, hashes| hashes.len() > 1);
     for file in files {
         for summary in &mut file.summaries {
             if known.contains_key(&summary.case.mechanism) {
-                summary.build = in_words(summary.mechanism_sha256.as_deref());
+                summary.build = describe_build(summary.mechanism_sha256.as_deref());
             }
         }
     }
 }
 
-fn in_words(sha256: Option<&str>) -> String {
+fn describe_build(sha256: Option<&str>) -> String {
     let digits = sha256.map(|hash| hash.chars().take(DIGITS).collect::<String>());
-    digits.map_or_else(|| " (file not known)".to_owned(), |digits| format!(" (sha256 {digits})"))
+    digits.map_or_else(|| " (unknown file)".to_owned(), |digits| format!(" (sha256 {digits})"))
 }
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::workload::Kind;
+    use ipcperf_model::workload::WorkloadKind;
 
     use super::*;
     use crate::CustomRecord;
+    use crate::testing::analyzed_file;
     use crate::testing::sample;
-    use crate::testing::summarised;
 
     const NAME: &str = "lib:/data/x.so";
 
-    fn file(path: &str, sha256: &str) -> Summarised {
-        let samples = vec![sample(NAME, Kind::Stream, 64, 1, 1_000)];
-        let mut file = summarised(path, samples, Vec::new());
+    fn file(path: &str, sha256: &str) -> AnalyzedFile {
+        let samples = vec![sample(NAME, WorkloadKind::Stream, 64, 1, 1_000)];
+        let mut file = analyzed_file(path, samples, Vec::new());
         let sha256 = BTreeMap::from([(NAME.to_owned(), Some(sha256.to_owned()))]);
         file.results.header.plan.custom = Some(CustomRecord { folder: None, sha256 });
         file.add_hashes();
@@ -50,7 +50,7 @@ mod tests {
 
     fn names(hashes: [&str; 2]) -> Vec<String> {
         let mut files = [file("one", hashes[0]), file("other", hashes[1])];
-        name_apart(&mut files);
+        disambiguate(&mut files);
         files.iter().map(|file| file.summaries[0].series()).collect()
     }
 

@@ -1,9 +1,9 @@
 //! Result of a comparison of mechanisms: a ranking, or the reason why there is none.
 
-use ipcperf_model::message_options::Handling;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::message_options::MessageOptions;
+use ipcperf_model::workload::WorkloadKind;
 
-use super::{CaseSummary, Mode, Roof};
+use super::{CaseSummary, DistributionMode, HardwareLimitShare};
 
 /// Result of the comparison of mechanisms at one placement and size.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,9 +11,9 @@ pub enum Comparison {
     /// Two or more mechanisms were measured in one CPU distance class.
     Ranked(Ranking),
     /// No two mechanisms were, so they cannot be compared.
-    Refused(Refused),
+    Refused(RefusedComparison),
     /// Excluded runs look better than all valid ones, or there are no valid ones.
-    Undecided(Undecided),
+    Undecided(UndecidedComparison),
 }
 
 impl Comparison {
@@ -29,15 +29,15 @@ impl Comparison {
 
 /// Comparison that is refused, because no two mechanisms share a CPU distance class.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refused {
+pub struct RefusedComparison {
     /// Traffic pattern.
-    pub workload: Kind,
+    pub workload: WorkloadKind,
     /// Placement of the peers.
     pub placement: String,
     /// Message size, bytes.
     pub buffer_bytes: u64,
     /// Message options.
-    pub handling: Handling,
+    pub message_options: MessageOptions,
     /// Mechanisms, each with the class in which it was measured.
     pub measured: Vec<(String, String)>,
 }
@@ -46,7 +46,7 @@ pub struct Refused {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     /// Traffic pattern.
-    pub workload: Kind,
+    pub workload: WorkloadKind,
     /// Placement of the peers.
     pub placement: String,
     /// CPU distance class.
@@ -54,7 +54,7 @@ pub struct Ranking {
     /// Message size, bytes.
     pub buffer_bytes: u64,
     /// Message options.
-    pub handling: Handling,
+    pub message_options: MessageOptions,
     /// Best mechanism.
     pub best: Contender,
     /// Second-best mechanism.
@@ -62,9 +62,9 @@ pub struct Ranking {
     /// Factor by which the best is ahead of the second; `None` if either has several modes.
     pub factor: Option<f64>,
     /// Mechanisms that were measured only in other classes, and so are not compared.
-    pub elsewhere: Vec<String>,
+    pub other_classes: Vec<String>,
     /// Mechanisms with too few valid repetitions to be ranked, none of which looked better than the best.
-    pub left_out: Vec<LeftOut>,
+    pub unranked: Vec<UnrankedMechanism>,
 }
 
 /// Mechanism in a comparison.
@@ -75,16 +75,16 @@ pub struct Contender {
     /// Median of the compared figure.
     pub median: f64,
     /// Modes of the figure, if there are several.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<DistributionMode>,
     /// Hardware limit that bounds it.
-    pub roof: Option<Roof>,
+    pub hardware_limit: Option<HardwareLimitShare>,
 }
 
 /// Comparison without a winner, because the mechanism that may be the best has too few valid repetitions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Undecided {
+pub struct UndecidedComparison {
     /// Traffic pattern.
-    pub workload: Kind,
+    pub workload: WorkloadKind,
     /// Placement of the peers.
     pub placement: String,
     /// CPU distance class of the mechanisms that count.
@@ -92,16 +92,16 @@ pub struct Undecided {
     /// Message size, bytes.
     pub buffer_bytes: u64,
     /// Message options.
-    pub handling: Handling,
+    pub message_options: MessageOptions,
     /// Best of the mechanisms that count; `None` if there are none.
-    pub best_counted: Option<Contender>,
+    pub best_valid: Option<Contender>,
     /// Left-out mechanisms that looked better than it, or all left-out mechanisms if there is none.
-    pub left_out: Vec<LeftOut>,
+    pub unranked: Vec<UnrankedMechanism>,
 }
 
 /// Mechanism that is not ranked, because fewer than half of its repetitions are valid.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LeftOut {
+pub struct UnrankedMechanism {
     /// Mechanism and options.
     pub name: String,
     /// Number of runs after the first block.
@@ -111,21 +111,27 @@ pub struct LeftOut {
     /// Number of these runs that failed.
     pub failed: usize,
     /// Median of its excluded runs, in the unit of the ranked figure.
-    pub looked: Option<f64>,
+    pub excluded_median: Option<f64>,
 }
 
 impl Contender {
-    fn of(case: &CaseSummary) -> Option<Self> {
+    fn from_summary(case: &CaseSummary) -> Option<Self> {
         let median = case.main()?.spread().median;
-        Some(Self { name: case.series(), median, modes: case.modes.clone(), roof: case.roof })
+        Some(Self {
+            name: case.series(),
+            median,
+            modes: case.modes.clone(),
+            hardware_limit: case.hardware_limit,
+        })
     }
 }
 
 /// Returns those of `cases` that have a figure, the best first.
 pub(super) fn contenders(cases: &[&CaseSummary]) -> Vec<Contender> {
-    let mut ranked: Vec<Contender> = cases.iter().filter_map(|c| Contender::of(c)).collect();
+    let mut ranked: Vec<Contender> =
+        cases.iter().filter_map(|c| Contender::from_summary(c)).collect();
     ranked.sort_by(|one, other| one.median.total_cmp(&other.median));
-    if cases.first().is_some_and(|case| case.case.workload == Kind::Stream) {
+    if cases.first().is_some_and(|case| case.case.workload == WorkloadKind::Stream) {
         ranked.reverse();
     }
     ranked

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ipcperf_model::Role;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ fn cost(samples: &[&Sample], role: Role) -> Option<RoleCost> {
     let cpu_ns = |sample: &Sample| Some((*sample.roles.get(&key)?)? as f64);
     let per = |unit: &dyn Fn(&Sample) -> Option<f64>| -> Option<Spread> {
         let costs = samples.iter().map(|sample| Some(cpu_ns(sample)? / unit(sample)?));
-        Spread::of(&costs.collect::<Option<Vec<f64>>>()?)
+        Spread::from_values(&costs.collect::<Option<Vec<f64>>>()?)
     };
     Some(RoleCost {
         cpu_ns_per_message: per(&|sample| Some(sample.messages as f64).filter(|n| *n > 0.0))?,
@@ -48,7 +48,7 @@ fn cost(samples: &[&Sample], role: Role) -> Option<RoleCost> {
 fn arrived_bytes(sample: &Sample) -> Option<f64> {
     let (arrived, lost) = (sample.messages as f64, sample.lost_messages.unwrap_or(0) as f64);
     let bytes = sample.total_bytes as f64 * arrived / (arrived + lost);
-    (sample.run.case.workload == Kind::Stream && bytes > 0.0).then_some(bytes)
+    (sample.run.case.workload == WorkloadKind::Stream && bytes > 0.0).then_some(bytes)
 }
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::testing::sample;
 
-    fn spending(workload: Kind, cpu_ns: Option<u64>) -> Sample {
+    fn spending(workload: WorkloadKind, cpu_ns: Option<u64>) -> Sample {
         let mut sample = sample("pipe", workload, 64, 1, 1_000_000);
         sample.roles.insert("sender_cpu_ns".to_owned(), cpu_ns);
         sample
@@ -64,17 +64,17 @@ mod tests {
 
     #[test]
     fn cpu_time_is_told_by_message_and_for_streams_by_byte() {
-        let costs = by_role(&[&spending(Kind::Stream, Some(320_000))]);
+        let costs = by_role(&[&spending(WorkloadKind::Stream, Some(320_000))]);
         let sender = &costs["sender"];
         assert!((sender.cpu_ns_per_message.median - 320.0).abs() < 1e-9);
         assert!((sender.cpu_ns_per_byte.unwrap().median - 5.0).abs() < 1e-9);
-        let costs = by_role(&[&spending(Kind::RoundTrip, Some(320_000))]);
+        let costs = by_role(&[&spending(WorkloadKind::RoundTrip, Some(320_000))]);
         assert_eq!(costs["sender"].cpu_ns_per_byte, None);
     }
 
     #[test]
     fn what_was_lost_was_paid_for_but_did_not_arrive() {
-        let mut sample = spending(Kind::Stream, Some(320_000));
+        let mut sample = spending(WorkloadKind::Stream, Some(320_000));
         (sample.messages, sample.lost_messages) = (500, Some(500));
         let sender = by_role(&[&sample])["sender"];
         assert!((sender.cpu_ns_per_byte.unwrap().median - 10.0).abs() < 1e-9);
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn unknown_cpu_time_has_no_cost() {
-        assert!(by_role(&[&spending(Kind::Stream, None)]).is_empty());
+        assert!(by_role(&[&spending(WorkloadKind::Stream, None)]).is_empty());
         assert!(by_role(&[]).is_empty());
     }
 }

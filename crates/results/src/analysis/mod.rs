@@ -2,42 +2,44 @@
 //! repetitions, the confidence interval of the median, and the modes if there are several.
 
 mod amount;
-mod best;
+mod analyzed_file;
 mod builds;
 mod comparison;
 mod cost;
-mod counted;
-mod left_out;
+mod counted_values;
+mod hardware_limit;
 mod modes;
-mod observed;
-mod probe;
-mod roof;
+mod observed_cases;
+mod probe_effect;
+mod ranking;
 mod spread;
-mod summarised;
+mod unranked;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-pub use best::{Side, advice, comparisons};
-pub use builds::name_apart;
-pub use comparison::{Comparison, Contender, LeftOut, Ranking, Refused, Undecided};
+pub use analyzed_file::AnalyzedFile;
+pub use builds::disambiguate;
+pub use comparison::{
+    Comparison, Contender, Ranking, RefusedComparison, UndecidedComparison, UnrankedMechanism,
+};
 pub use cost::RoleCost;
-pub use counted::{CountKind, Counted, What};
-pub use modes::Mode;
-pub use observed::{Observed, observed, observed_of};
-pub use probe::probe_effects;
-pub use roof::{Bound, Roof, takes_wake_ups};
+pub use counted_values::{CountKind, CountedQuantity, CountedValue};
+pub use hardware_limit::{Bound, HardwareLimitShare, has_wake_ups};
+pub use modes::DistributionMode;
+pub use observed_cases::{ObservedCase, observed_cases, observed_cases_where};
+pub use probe_effect::probe_effects;
+pub use ranking::{ComparedSize, comparisons, comparisons_at};
 pub use spread::Spread;
-pub use summarised::Summarised;
 
-use ipcperf_model::hardware_limits::Limits;
+use ipcperf_model::hardware_limits::HardwareLimits;
 use ipcperf_model::parallel::map;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 use ipcperf_stats::{Bootstrap, median};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{CaseIdentity, FailedRun, RefusedRecord, Sample, SetAside};
+use crate::{CaseIdentity, ExclusionReason, FailedRun, RefusedRecord, Sample};
 
 /// Summary of a case in one CPU distance class.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -61,7 +63,7 @@ pub struct CaseSummary {
     /// Kernel buffer size granted, bytes.
     pub kernel_buffer_granted_bytes: Option<u64>,
     /// Number of excluded samples, including the one of the first block.
-    pub set_aside: usize,
+    pub excluded: usize,
     /// Number of excluded samples that were disturbed.
     pub disturbed: usize,
     /// Median of the main figure over the disturbed samples: not reliable, but an indication if there is no valid
@@ -70,7 +72,7 @@ pub struct CaseSummary {
     /// Median of the main figure over all excluded samples, including the first block. It serves to detect a
     /// mechanism that might be the best although its runs are excluded.
     #[serde(skip)]
-    pub set_aside_median: Option<f64>,
+    pub excluded_median: Option<f64>,
     /// Number of runs after the first block, including failed ones.
     #[serde(skip)]
     pub runs: usize,
@@ -101,33 +103,35 @@ pub struct CaseSummary {
     /// 95 % interval of the median of the main figure.
     pub median_interval: Option<[f64; 2]>,
     /// Modes of the main figure over the repetitions, if there are several.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<DistributionMode>,
     /// Modes of single round trips, if there are several.
-    pub round_trip_modes: Vec<Mode>,
+    pub round_trip_modes: Vec<DistributionMode>,
     /// Hardware limit that bounds the case, and the share of it that is reached; null if the file has no limits.
-    pub roof: Option<Roof>,
+    pub hardware_limit: Option<HardwareLimitShare>,
     /// Values from counters and the profile, if they observed the case.
-    pub counted: Vec<Counted>,
+    pub counted: Vec<CountedValue>,
 }
 
 /// Returns the key of the main figure of a case.
-fn main_figure_of(case: &CaseIdentity) -> &'static str {
+fn main_figure_key(case: &CaseIdentity) -> &'static str {
     match case.workload {
-        Kind::RoundTrip | Kind::RequestReply => "round_trip_ns_mean",
-        Kind::Stream if case.moves_nothing() => "ns_per_message",
-        Kind::Stream => "bandwidth_bytes_per_s",
+        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => "round_trip_ns_mean",
+        WorkloadKind::Stream if case.is_harness_only() => "ns_per_message",
+        WorkloadKind::Stream => "bandwidth_bytes_per_s",
     }
 }
 
 impl CaseSummary {
     /// Returns the main figure of the case: the bandwidth in bytes/s, the mean round trip in ns, or, if nothing is
     /// transferred, the time of a message in ns.
-    pub fn main(&self) -> Option<Figure> {
-        let nothing = self.case.moves_nothing();
+    pub fn main(&self) -> Option<MainFigure> {
+        let nothing = self.case.is_harness_only();
         match self.case.workload {
-            Kind::RoundTrip | Kind::RequestReply => self.round_trip_ns_mean.map(Figure::RoundTrip),
-            Kind::Stream if nothing => self.ns_per_message.map(Figure::PerMessage),
-            Kind::Stream => self.bandwidth_bytes_per_s.map(Figure::Bandwidth),
+            WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
+                self.round_trip_ns_mean.map(MainFigure::RoundTrip)
+            }
+            WorkloadKind::Stream if nothing => self.ns_per_message.map(MainFigure::PerMessage),
+            WorkloadKind::Stream => self.bandwidth_bytes_per_s.map(MainFigure::Bandwidth),
         }
     }
 
@@ -149,7 +153,7 @@ impl CaseSummary {
 
 /// Main figure of a case, with its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Figure {
+pub enum MainFigure {
     /// Bandwidth, bytes per second.
     Bandwidth(Spread),
     /// Round trip, ns.
@@ -158,7 +162,7 @@ pub enum Figure {
     PerMessage(Spread),
 }
 
-impl Figure {
+impl MainFigure {
     /// Returns the median and quartiles.
     pub fn spread(&self) -> Spread {
         match self {
@@ -190,12 +194,12 @@ fn lost_share(sample: &Sample) -> Option<f64> {
 
 /// Returns one summary for each case and CPU distance class, in the order of `cases`, and one for each refused
 /// cell.
-pub fn summarise(
+pub fn summarize(
     cases: &[String],
     refused: &[RefusedRecord],
     samples: &[Sample],
     failures: &[FailedRun],
-    limits: Option<&Limits>,
+    limits: Option<&HardwareLimits>,
 ) -> Vec<CaseSummary> {
     let samples = by_case(samples, |sample| &sample.run.case);
     let failures = by_case(failures, |failure| &failure.run.case);
@@ -215,9 +219,10 @@ pub fn summarise(
         classes
     });
     let mut summaries: Vec<CaseSummary> =
-        measured.into_iter().flatten().chain(refused.iter().map(summarise_refused)).collect();
+        measured.into_iter().flatten().chain(refused.iter().map(summarize_refused)).collect();
     for summary in &mut summaries {
-        summary.roof = limits.and_then(|limits| roof::roof(summary, limits));
+        summary.hardware_limit =
+            limits.and_then(|limits| hardware_limit::hardware_limit(summary, limits));
     }
     summaries
 }
@@ -227,7 +232,7 @@ fn missing_repetitions(samples: &[&Sample], failures: &[&FailedRun]) -> usize {
     let ran = samples.iter().map(|sample| sample.run.block);
     let ran = ran.chain(failures.iter().map(|failure| failure.run.block));
     let mut missing: BTreeSet<u32> = ran.filter(|block| *block > 0).collect();
-    for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
+    for sample in samples.iter().filter(|sample| sample.excluded.is_none()) {
         missing.remove(&sample.run.block);
     }
     missing.len()
@@ -246,13 +251,13 @@ fn by_case<T>(items: &[T], case: impl Fn(&T) -> &CaseIdentity) -> HashMap<&str, 
 /// disturbed, are counted with the first class.
 fn by_class(samples: &[&Sample], failed: usize) -> Vec<CaseSummary> {
     let mut counts: BTreeMap<&Option<String>, usize> = BTreeMap::new();
-    for sample in samples.iter().filter(|sample| sample.set_aside.is_none()) {
+    for sample in samples.iter().filter(|sample| sample.excluded.is_none()) {
         *counts.entry(&sample.cpu_pair_class).or_default() += 1;
     }
     let mut classes: Vec<&Option<String>> = counts.keys().copied().collect();
     classes.sort_by_key(|class| Reverse(counts[class]));
     let Some(&first) = classes.first() else {
-        return vec![summarise_case(&None, samples, failed)];
+        return vec![summarize_case(&None, samples, failed)];
     };
     let class = |sample: &Sample| {
         let of_its_own = counts.get_key_value(&sample.cpu_pair_class);
@@ -263,29 +268,29 @@ fn by_class(samples: &[&Sample], failed: usize) -> Vec<CaseSummary> {
         of_class.entry(class(sample)).or_default().push(sample);
     }
     let failed = |class| if class == first { failed } else { 0 };
-    classes.iter().map(|class| summarise_case(class, &of_class[class], failed(*class))).collect()
+    classes.iter().map(|class| summarize_case(class, &of_class[class], failed(*class))).collect()
 }
 
-fn summarise_case(class: &Option<String>, samples: &[&Sample], failed: usize) -> CaseSummary {
-    let kept: Vec<&Sample> =
-        samples.iter().copied().filter(|sample| sample.set_aside.is_none()).collect();
+fn summarize_case(class: &Option<String>, samples: &[&Sample], failed: usize) -> CaseSummary {
+    let valid: Vec<&Sample> =
+        samples.iter().copied().filter(|sample| sample.excluded.is_none()).collect();
     let spread = |figure: fn(&Sample) -> Option<f64>| {
-        let values: Option<Vec<f64>> = kept.iter().map(|sample| figure(sample)).collect();
-        values.and_then(|values| Spread::of(&values))
+        let values: Option<Vec<f64>> = valid.iter().map(|sample| figure(sample)).collect();
+        values.and_then(|values| Spread::from_values(&values))
     };
-    let figures: Vec<f64> = kept.iter().filter_map(|sample| main_figure(sample)).collect();
-    let held_up = samples.iter().filter(|sample| was_held_up(sample));
-    let held_up: Vec<f64> = held_up.filter_map(|sample| main_figure(sample)).collect();
-    let apart = samples.iter().filter(|sample| sample.set_aside.is_some());
-    let apart: Vec<f64> = apart.filter_map(|sample| main_figure(sample)).collect();
+    let figures: Vec<f64> = valid.iter().filter_map(|sample| main_figure(sample)).collect();
+    let disturbed = samples.iter().filter(|sample| is_disturbed(sample));
+    let disturbed: Vec<f64> = disturbed.filter_map(|sample| main_figure(sample)).collect();
+    let excluded = samples.iter().filter(|sample| sample.excluded.is_some());
+    let excluded: Vec<f64> = excluded.filter_map(|sample| main_figure(sample)).collect();
     let first = samples[0];
     #[allow(clippy::cast_precision_loss, reason = "figures, good to 53 bits")]
     CaseSummary {
         cpu_pair_class: class.clone(),
-        set_aside: samples.len() - kept.len(),
-        disturbed: held_up.len(),
-        disturbed_median: median(&held_up),
-        set_aside_median: median(&apart),
+        excluded: samples.len() - valid.len(),
+        disturbed: disturbed.len(),
+        disturbed_median: median(&disturbed),
+        excluded_median: median(&excluded),
         runs: samples.iter().filter(|sample| sample.run.block > 0).count(),
         kernel_buffer_granted_bytes: first.kernel_buffer_granted_bytes,
         bandwidth_bytes_per_s: spread(|s| s.bandwidth_bytes_per_s.map(|bytes| bytes as f64)),
@@ -296,20 +301,20 @@ fn summarise_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
         round_trip_ns_p999: spread(|s| s.round_trip_ns_p999.map(|ns| ns as f64)),
         lost_share: spread(lost_share),
         cacheline_round_trip_ns: spread(|s| s.cacheline_round_trip_ns),
-        roles: cost::by_role(&kept),
+        roles: cost::by_role(&valid),
         median_interval: Bootstrap::default().median(&figures).map(|i| [i.low, i.high]),
         modes: modes::of_repetitions(&figures),
-        round_trip_modes: modes::of_trips(&kept),
+        round_trip_modes: modes::of_trips(&valid),
         ..empty(&first.run.case, failed)
     }
 }
 
 /// Whether this run was disturbed.
-pub fn was_held_up(sample: &Sample) -> bool {
-    sample.set_aside.is_some_and(SetAside::is_disturbance)
+pub fn is_disturbed(sample: &Sample) -> bool {
+    sample.excluded.is_some_and(ExclusionReason::is_disturbance)
 }
 
-fn summarise_refused(refused: &RefusedRecord) -> CaseSummary {
+fn summarize_refused(refused: &RefusedRecord) -> CaseSummary {
     CaseSummary { refused: Some(refused.reason.clone()), ..empty(&refused.case, 0) }
 }
 
@@ -319,13 +324,13 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         amount: String::new(),
         build: String::new(),
         mechanism_sha256: None,
-        main_figure: main_figure_of(case),
+        main_figure: main_figure_key(case),
         cpu_pair_class: None,
         kernel_buffer_granted_bytes: None,
-        set_aside: 0,
+        excluded: 0,
         disturbed: 0,
         disturbed_median: None,
-        set_aside_median: None,
+        excluded_median: None,
         runs: 0,
         missing_repetitions: 0,
         failed,
@@ -342,7 +347,7 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         median_interval: None,
         modes: Vec::new(),
         round_trip_modes: Vec::new(),
-        roof: None,
+        hardware_limit: None,
         counted: Vec::new(),
     }
 }
@@ -353,20 +358,20 @@ mod tests {
     use crate::testing::sample;
 
     /// Returns a sample of a case on two CPUs of `class`.
-    fn apart(block: u32, class: Option<&str>, set_aside: Option<SetAside>) -> Sample {
-        let mut sample = sample("pipe", Kind::Stream, 64, block, 1_000_000);
+    fn apart(block: u32, class: Option<&str>, excluded: Option<ExclusionReason>) -> Sample {
+        let mut sample = sample("pipe", WorkloadKind::Stream, 64, block, 1_000_000);
         sample.cpu_pair_class = class.map(str::to_owned);
-        sample.set_aside = set_aside;
+        sample.excluded = excluded;
         sample
     }
 
     fn summaries(samples: &[Sample]) -> Vec<CaseSummary> {
-        summarise(&[samples[0].run.case.case_id.clone()], &[], samples, &[], None)
+        summarize(&[samples[0].run.case.case_id.clone()], &[], samples, &[], None)
     }
 
     #[test]
     fn each_class_has_its_own_figures() {
-        let disturbed = Some(SetAside::Disturbed);
+        let disturbed = Some(ExclusionReason::Disturbed);
         let samples = [
             apart(1, Some("46ns"), None),
             apart(2, Some("375ns"), None),
@@ -384,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_case_that_was_always_disturbed_has_no_figure_but_is_there() {
-        let all = summaries(&[apart(1, None, Some(SetAside::Disturbed))]);
+        let all = summaries(&[apart(1, None, Some(ExclusionReason::Disturbed))]);
         assert_eq!((all.len(), all[0].disturbed, all[0].main()), (1, 1, None));
     }
 }

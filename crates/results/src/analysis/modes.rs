@@ -9,7 +9,7 @@ use crate::Sample;
 
 /// One of several modes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Mode {
+pub struct DistributionMode {
     /// Share of the repetitions, or of the round trips, in this mode.
     pub share: f64,
     /// Median of this mode.
@@ -17,33 +17,33 @@ pub struct Mode {
 }
 
 /// Returns the modes of a figure over repetitions; empty if there is only one.
-pub(super) fn of_repetitions(figures: &[f64]) -> Vec<Mode> {
+pub(super) fn of_repetitions(figures: &[f64]) -> Vec<DistributionMode> {
     let weighted: Vec<(f64, u64)> = figures.iter().map(|&figure| (figure, 1)).collect();
-    several(&weighted)
+    multiple_modes(&weighted)
 }
 
 /// Returns the modes of the single round trips of `samples`, in ns; empty if there is only one, or if a sample has
 /// no readable histogram.
 #[allow(clippy::cast_precision_loss, reason = "ns of a round trip, kept to three digits")]
-pub(super) fn of_trips(samples: &[&Sample]) -> Vec<Mode> {
+pub(super) fn of_trips(samples: &[&Sample]) -> Vec<DistributionMode> {
     let texts = samples.iter().map(|sample| sample.round_trip_histogram.as_deref());
     let pooled = texts.collect::<Option<Vec<&str>>>().and_then(|texts| pool(texts).ok());
     let trips = pooled.unwrap_or_default();
     let weighted: Vec<(f64, u64)> = trips.iter().map(|&(ns, count)| (ns as f64, count)).collect();
-    several(&weighted)
+    multiple_modes(&weighted)
 }
 
-fn several(weighted: &[(f64, u64)]) -> Vec<Mode> {
+fn multiple_modes(weighted: &[(f64, u64)]) -> Vec<DistributionMode> {
     let found = modes(weighted);
     if found.len() < 2 {
         return Vec::new();
     }
-    found.iter().map(|mode| Mode { share: mode.share, median: mode.median }).collect()
+    found.iter().map(|mode| DistributionMode { share: mode.share, median: mode.median }).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::workload::Kind;
+    use ipcperf_model::workload::WorkloadKind;
 
     use super::*;
     use crate::testing::{round_trips, sample};
@@ -64,7 +64,7 @@ mod tests {
         let fast = (0..10_000_u64).map(|k| 800 + k % 50);
         let slow = (0..2_500_u64).map(|k| 28_000 + k % 900);
         let trips: Vec<u64> = fast.chain(slow).collect();
-        let mut one = sample("pipe", Kind::RoundTrip, 64, 1, 1_000_000);
+        let mut one = sample("pipe", WorkloadKind::RoundTrip, 64, 1, 1_000_000);
         one.round_trip_histogram = Some(round_trips(&trips).histogram);
         let modes = of_trips(&[&one, &one]);
         assert_eq!(modes.len(), 2, "{modes:?}");

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Minimum number of repetitions for quartiles: one has no spread, and two are their own quartiles.
-const FEWEST_FOR_SPREAD: usize = 3;
+const MIN_FOR_QUARTILES: usize = 3;
 
 /// Median and quartiles over the valid repetitions of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -22,9 +22,9 @@ pub struct Spread {
 
 impl Spread {
     /// Computes the spread of the values of valid repetitions; `None` if there are none.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         let quartiles = quartiles(values).ok()?;
-        let has_spread = values.len() >= FEWEST_FOR_SPREAD;
+        let has_spread = values.len() >= MIN_FOR_QUARTILES;
         Some(Self {
             median: quartiles.median,
             q1: has_spread.then_some(quartiles.q1),
@@ -34,13 +34,13 @@ impl Spread {
     }
 
     /// Returns the quartiles, if there are enough repetitions.
-    pub fn middle_half(&self) -> Option<[f64; 2]> {
+    pub fn quartiles(&self) -> Option<[f64; 2]> {
         Some([self.q1?, self.q3?])
     }
 
     /// Returns the interquartile range divided by the median, if there are enough repetitions.
     pub fn relative_iqr(&self) -> Option<f64> {
-        let [q1, q3] = self.middle_half()?;
+        let [q1, q3] = self.quartiles()?;
         Some(if self.median > 0.0 { (q3 - q1) / self.median } else { 0.0 })
     }
 }

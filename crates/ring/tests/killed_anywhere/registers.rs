@@ -30,17 +30,17 @@ mod own {
 }
 
 /// Replaces the start of `word`, the code at an address, with an instruction that stops a traced process.
-pub(crate) fn trapped(word: u64) -> u64 {
+pub(crate) fn with_trap(word: u64) -> u64 {
     word & !own::TRAP_BITS | own::TRAP
 }
 
 /// Address of the next instruction of `process`, which is stopped.
-pub(crate) fn place(process: libc::pid_t) -> u64 {
+pub(crate) fn instruction_pointer(process: libc::pid_t) -> u64 {
     *own::place(&mut read(process))
 }
 
 /// Makes `process`, which is stopped, continue at `address`.
-pub(crate) fn put(process: libc::pid_t, address: u64) {
+pub(crate) fn set_instruction_pointer(process: libc::pid_t, address: u64) {
     let mut registers = read(process);
     *own::place(&mut registers) = address;
     exchange(libc::PTRACE_SETREGSET, process, &mut registers);

@@ -3,7 +3,7 @@
 //! Logarithms of the ratios are taken within blocks, and their medians over blocks. Between two levels the median is
 //! assumed to change in proportion to the logarithm of the level.
 
-use super::{Curve, LevelValue, NoAnswer, enough_levels, line::Point, paired};
+use super::{Curve, CurveStatisticError, LevelValue, enough_levels, line::CurvePoint, paired};
 use crate::{
     bootstrap::Bootstrap,
     description::log_ratio,
@@ -32,39 +32,39 @@ pub enum Course {
     /// Equal to 1 at every level.
     AlwaysEqual,
     /// Passes 1 once.
-    Once(Lasting),
+    Once(LastingCrossing),
     /// Passes 1 several times.
     Several {
         /// All crossings, ascending.
-        places: Vec<Place>,
+        points: Vec<CrossingPoint>,
         /// The last crossing.
-        lasting: Lasting,
+        lasting: LastingCrossing,
     },
 }
 
 /// Direction in which a ratio passes 1 as the level grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum CrossingDirection {
     /// From below to above: the first curve overtakes the second.
-    Rises,
+    Upward,
     /// From above to below: the second curve overtakes the first.
-    Falls,
+    Downward,
 }
 
 /// Point at which a ratio passes 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct CrossingPoint {
     /// Interpolated level.
     pub level: f64,
     /// Direction of the crossing.
-    pub turn: Turn,
+    pub direction: CrossingDirection,
 }
 
 /// The crossing after which the ratio stays on its side up to the largest level.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lasting {
+pub struct LastingCrossing {
     /// Position of the crossing.
-    pub place: Place,
+    pub point: CrossingPoint,
     /// Number of levels with values beyond it. If it is 1, there is little evidence that the ratio stays on its side.
     pub levels_after: usize,
     /// Interval over resamples of the blocks. `None` for fewer than two blocks.
@@ -93,11 +93,12 @@ pub fn crossing(
     first: &Curve,
     second: &Curve,
     bootstrap: &Bootstrap,
-) -> Result<Crossing, NoAnswer> {
+) -> Result<Crossing, CurveStatisticError> {
     let logs = log_ratios(first, second)?;
     let points = logs.points(&logs.medians());
     enough_levels(points.len(), 2)?;
-    let resampled = logs.resampled(bootstrap, |medians| Seen::of(&logs.points(medians)));
+    let resampled =
+        logs.resampled(bootstrap, |medians| ResampledCrossing::from_points(&logs.points(medians)));
     let ratios = logs
         .levels
         .iter()
@@ -111,7 +112,7 @@ pub fn crossing(
 }
 
 /// Logarithms of first over second by block and level.
-pub(super) fn log_ratios(first: &Curve, second: &Curve) -> Result<Curve, NoAnswer> {
+pub(super) fn log_ratios(first: &Curve, second: &Curve) -> Result<Curve, CurveStatisticError> {
     let (first, second) = paired(first, second)?;
     // Checks every value.
     first.logs()?;
@@ -122,28 +123,32 @@ pub(super) fn log_ratios(first: &Curve, second: &Curve) -> Result<Curve, NoAnswe
     Ok(Curve { blocks: blocks.collect(), levels: second.levels })
 }
 
-fn course(points: &[Point], resampled: Option<&[Seen]>, bootstrap: &Bootstrap) -> Course {
-    let places = places(points);
-    let Some(&last) = places.last() else {
+fn course(
+    points: &[CurvePoint],
+    resampled: Option<&[ResampledCrossing]>,
+    bootstrap: &Bootstrap,
+) -> Course {
+    let crossings = crossing_points(points);
+    let Some(&last) = crossings.last() else {
         return match points.iter().find(|point| point.y != 0.0) {
             None => Course::AlwaysEqual,
             Some(point) if point.y > 0.0 => Course::AlwaysAbove,
             Some(_) => Course::AlwaysBelow,
         };
     };
-    let lasting = Lasting {
-        place: last,
+    let lasting = LastingCrossing {
+        point: last,
         levels_after: points.iter().filter(|point| point.x.exp() > last.level).count(),
-        interval: resampled.and_then(|seen| interval(seen, last.turn, bootstrap)),
+        interval: resampled.and_then(|seen| interval(seen, last.direction, bootstrap)),
     };
-    match places.len() {
+    match crossings.len() {
         1 => Course::Once(lasting),
-        _ => Course::Several { places, lasting },
+        _ => Course::Several { points: crossings, lasting },
     }
 }
 
 /// All points at which the sign changes. If the ratio is 1 at several levels in between, the middle of those.
-fn places(points: &[Point]) -> Vec<Place> {
+fn crossing_points(points: &[CurvePoint]) -> Vec<CrossingPoint> {
     let off: Vec<usize> = (0..points.len()).filter(|&i| points[i].y != 0.0).collect();
     off.windows(2)
         .filter(|pair| (points[pair[0]].y > 0.0) != (points[pair[1]].y > 0.0))
@@ -154,38 +159,43 @@ fn places(points: &[Point]) -> Vec<Place> {
                 [first, .., last] => f64::midpoint(first.x, last.x),
                 [only] => only.x,
             };
-            let turn = if after.y > 0.0 { Turn::Rises } else { Turn::Falls };
-            Place { level: x.exp(), turn }
+            let direction =
+                if after.y > 0.0 { CrossingDirection::Upward } else { CrossingDirection::Downward };
+            CrossingPoint { level: x.exp(), direction }
         })
         .collect()
 }
 
 /// Crossing of one resample.
-struct Seen {
-    last: Option<Place>,
+struct ResampledCrossing {
+    last: Option<CrossingPoint>,
     /// Whether the logarithm of the ratio is positive at the last level where it is not 0.
     ends_above: bool,
 }
 
-impl Seen {
-    fn of(points: &[Point]) -> Self {
+impl ResampledCrossing {
+    fn from_points(points: &[CurvePoint]) -> Self {
         let ends_above = points.iter().rfind(|point| point.y != 0.0).is_some_and(|p| p.y > 0.0);
-        Self { last: places(points).last().copied(), ends_above }
+        Self { last: crossing_points(points).last().copied(), ends_above }
     }
 
-    /// Level of the lasting crossing in the direction `turn`; infinite if it lies beyond the levels.
-    fn turns_at(&self, turn: Turn) -> f64 {
-        if self.ends_above != (turn == Turn::Rises) {
+    /// Level of the lasting crossing in the direction `direction`; infinite if it lies beyond the levels.
+    fn level_of(&self, direction: CrossingDirection) -> f64 {
+        if self.ends_above != (direction == CrossingDirection::Upward) {
             return f64::INFINITY;
         }
         self.last.map_or(f64::NEG_INFINITY, |place| place.level)
     }
 }
 
-fn interval(seen: &[Seen], turn: Turn, bootstrap: &Bootstrap) -> Option<OpenInterval> {
-    let mut levels: Vec<f64> = seen.iter().map(|seen| seen.turns_at(turn)).collect();
+fn interval(
+    resamples: &[ResampledCrossing],
+    direction: CrossingDirection,
+    bootstrap: &Bootstrap,
+) -> Option<OpenInterval> {
+    let mut levels: Vec<f64> = resamples.iter().map(|seen| seen.level_of(direction)).collect();
     levels.sort_by(f64::total_cmp);
-    let tail = bootstrap.tail();
+    let tail = bootstrap.tail_probability();
     // Type 1, since interpolation between an infinite and a finite position is undefined.
     let at = |p| quantile_of_type(&levels, p, QuantileType::InvertedCdf);
     let inside = |level: f64| level.is_finite().then_some(level);
@@ -193,8 +203,8 @@ fn interval(seen: &[Seen], turn: Turn, bootstrap: &Bootstrap) -> Option<OpenInte
 }
 
 #[allow(clippy::cast_precision_loss, reason = "numbers of resamples")]
-fn share(seen: &[Seen]) -> f64 {
-    seen.iter().filter(|seen| seen.last.is_some()).count() as f64 / seen.len() as f64
+fn share(resamples: &[ResampledCrossing]) -> f64 {
+    resamples.iter().filter(|seen| seen.last.is_some()).count() as f64 / resamples.len() as f64
 }
 
 #[cfg(test)]
@@ -217,7 +227,10 @@ mod tests {
     fn one_crossing_is_interpolated_in_logarithms() {
         let found = against_one(&[0.25, 0.5, 2.0, 3.0]);
         let Course::Once(lasting) = found.course else { panic!("{found:?}") };
-        assert!((lasting.place.level - 8.0).abs() < 1e-12 && lasting.place.turn == Turn::Rises);
+        assert!(
+            (lasting.point.level - 8.0).abs() < 1e-12
+                && lasting.point.direction == CrossingDirection::Upward
+        );
         assert_eq!((lasting.levels_after, found.share), (2, Some(1.0)));
         let interval = lasting.interval.unwrap();
         assert!((interval.low.unwrap() - 8.0).abs() < 1e-12 && interval.low == interval.high);
@@ -234,10 +247,13 @@ mod tests {
     #[test]
     fn of_several_the_last_one_lasts() {
         let found = against_one(&[0.5, 2.0, 1.0, 0.5, 0.7]);
-        let Course::Several { places, lasting } = found.course else { panic!("{found:?}") };
+        let Course::Several { points: places, lasting } = found.course else { panic!("{found:?}") };
         assert_eq!(places.len(), 2);
-        assert_eq!((places[0].turn, places[1].turn), (Turn::Rises, Turn::Falls));
-        assert!((places[1].level - 16.0).abs() < 1e-9 && lasting.place == places[1]);
+        assert_eq!(
+            (places[0].direction, places[1].direction),
+            (CrossingDirection::Upward, CrossingDirection::Downward)
+        );
+        assert!((places[1].level - 16.0).abs() < 1e-9 && lasting.point == places[1]);
         assert_eq!(lasting.levels_after, 2);
     }
 
@@ -267,9 +283,9 @@ mod tests {
     fn one_level_or_none_cannot_cross() {
         let one = curve(&[1.0], &[&[1.0]]);
         let answer = crossing(&one, &one, &Bootstrap::default());
-        assert_eq!(answer, Err(NoAnswer::TooFewLevels { found: 1, needed: 2 }));
+        assert_eq!(answer, Err(CurveStatisticError::TooFewLevels { found: 1, needed: 2 }));
         let zero = curve(&[1.0, 2.0], &[&[1.0, 0.0]]);
         let answer = crossing(&zero, &zero, &Bootstrap::default());
-        assert_eq!(answer, Err(NoAnswer::NotPositive { level: 2.0 }));
+        assert_eq!(answer, Err(CurveStatisticError::NotPositive { level: 2.0 }));
     }
 }

@@ -1,24 +1,24 @@
 //! Steepest slope of a curve, and its strongest bend, from level to level.
 
-use super::{Curve, NoAnswer, enough_levels, line::Point, peak::levels_between};
+use super::{Curve, CurveStatisticError, enough_levels, line::CurvePoint, peak::levels_between};
 use crate::{
     bootstrap::{Bootstrap, Interval},
-    curve::answer::finite,
+    curve::error::check_finite,
 };
 
 /// Points at which a curve, on logarithmic scales, changes most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inflection {
     /// Steepest slope.
-    pub steepest: Steepest,
+    pub steepest: LocatedSlope,
     /// Level at which the slopes on the two sides differ most, and the difference: negative if the curve flattens.
     /// `None` for two levels.
-    pub bend: Option<Steepest>,
+    pub bend: Option<LocatedSlope>,
 }
 
 /// A slope, or a change of slope, and its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Steepest {
+pub struct LocatedSlope {
     /// Level; for a slope, the geometric mean of the two levels it lies between.
     pub level: f64,
     /// Slope of log y against log level, or change of slope. Dimensionless.
@@ -36,11 +36,11 @@ impl Curve {
     /// # Errors
     ///
     /// Returns an error for fewer than two levels with values, and if a value is not above 0.
-    pub fn inflection(&self, bootstrap: &Bootstrap) -> Result<Inflection, NoAnswer> {
+    pub fn inflection(&self, bootstrap: &Bootstrap) -> Result<Inflection, CurveStatisticError> {
         let logs = self.logs()?;
         let points = logs.points(&logs.medians());
         enough_levels(points.len(), 2)?;
-        let found = |find: fn(&[Point]) -> Option<(f64, f64)>| {
+        let found = |find: fn(&[CurvePoint]) -> Option<(f64, f64)>| {
             let (x, slope) = find(&points)?;
             let places =
                 logs.resampled(bootstrap, |medians| Some(find(&logs.points(medians))?.0.exp()));
@@ -49,27 +49,27 @@ impl Curve {
                 places.sort_by(f64::total_cmp);
                 levels_between(&places, bootstrap)
             });
-            Some(Steepest { level: x.exp(), slope, interval })
+            Some(LocatedSlope { level: x.exp(), slope, interval })
         };
-        let steepest = found(steepest).ok_or(NoAnswer::NotFinite)?;
-        finite(steepest.slope)?;
+        let steepest = found(steepest).ok_or(CurveStatisticError::NotFinite)?;
+        check_finite(steepest.slope)?;
         Ok(Inflection { steepest, bend: found(bend) })
     }
 }
 
-fn steepest(points: &[Point]) -> Option<(f64, f64)> {
+fn steepest(points: &[CurvePoint]) -> Option<(f64, f64)> {
     greatest(slopes(points).into_iter())
 }
 
-fn bend(points: &[Point]) -> Option<(f64, f64)> {
+fn bend(points: &[CurvePoint]) -> Option<(f64, f64)> {
     let slopes = slopes(points);
     let inner = points.iter().skip(1).map(|point| point.x);
     greatest(inner.zip(slopes.windows(2)).map(|(x, pair)| (x, pair[1].1 - pair[0].1)))
 }
 
 /// Slopes between neighbors, each at the midpoint of the two.
-fn slopes(points: &[Point]) -> Vec<(f64, f64)> {
-    let slope = |pair: &[Point]| (pair[1].y - pair[0].y) / (pair[1].x - pair[0].x);
+fn slopes(points: &[CurvePoint]) -> Vec<(f64, f64)> {
+    let slope = |pair: &[CurvePoint]| (pair[1].y - pair[0].y) / (pair[1].x - pair[0].x);
     points.windows(2).map(|pair| (f64::midpoint(pair[0].x, pair[1].x), slope(pair))).collect()
 }
 
@@ -104,6 +104,6 @@ mod tests {
         let two = curve(&[1.0, 2.0]).inflection(&Bootstrap::default()).unwrap();
         assert!((two.steepest.slope - 1.0).abs() < 1e-12 && two.bend.is_none());
         let one = curve(&[1.0]).inflection(&Bootstrap::default());
-        assert_eq!(one, Err(NoAnswer::TooFewLevels { found: 1, needed: 2 }));
+        assert_eq!(one, Err(CurveStatisticError::TooFewLevels { found: 1, needed: 2 }));
     }
 }

@@ -2,7 +2,7 @@
 //! level has the same weight as the same factor at another (Fleming and Wallace 1986, *How Not to Lie with Statistics*,
 //! Communications of the ACM 29).
 
-use super::{Curve, NoAnswer, paired};
+use super::{Curve, CurveStatisticError, paired};
 use crate::description::geometric_mean;
 
 /// Geometric means of two curves in one block, over the levels that both have in it.
@@ -24,7 +24,10 @@ pub struct PairedMeans {
 /// # Errors
 ///
 /// Returns an error if the curves share no level or no block has a pair, and if a paired value is not above 0.
-pub fn geometric_means(first: &Curve, second: &Curve) -> Result<Vec<PairedMeans>, NoAnswer> {
+pub fn geometric_means(
+    first: &Curve,
+    second: &Curve,
+) -> Result<Vec<PairedMeans>, CurveStatisticError> {
     let (first, second) = paired(first, second)?;
     // Checks every value.
     first.logs()?;
@@ -38,7 +41,7 @@ pub fn geometric_means(first: &Curve, second: &Curve) -> Result<Vec<PairedMeans>
         })
         .collect();
     match means.is_empty() {
-        true => Err(NoAnswer::TooFewBlocks { found: 0, needed: 1 }),
+        true => Err(CurveStatisticError::TooFewBlocks { found: 0, needed: 1 }),
         false => Ok(means),
     }
 }
@@ -50,7 +53,7 @@ impl Curve {
     /// # Errors
     ///
     /// Returns an error if a value is not above 0.
-    pub fn geometric_means(&self) -> Result<Vec<Option<f64>>, NoAnswer> {
+    pub fn geometric_means(&self) -> Result<Vec<Option<f64>>, CurveStatisticError> {
         let whole = |block: &Vec<Option<f64>>| block.iter().all(Option::is_some);
         // Checks every value.
         self.logs()?;
@@ -87,10 +90,19 @@ mod tests {
     #[test]
     fn zero_has_no_geometric_mean() {
         let one = Curve::new(vec![1.0], vec![vec![Some(0.0)]]).unwrap();
-        assert_eq!(geometric_means(&one, &one), Err(NoAnswer::NotPositive { level: 1.0 }));
+        assert_eq!(
+            geometric_means(&one, &one),
+            Err(CurveStatisticError::NotPositive { level: 1.0 })
+        );
         let none = Curve::new(vec![1.0], vec![vec![None]]).unwrap();
-        assert!(matches!(geometric_means(&none, &none), Err(NoAnswer::TooFewBlocks { .. })));
+        assert!(matches!(
+            geometric_means(&none, &none),
+            Err(CurveStatisticError::TooFewBlocks { .. })
+        ));
         let elsewhere = Curve::new(vec![2.0], vec![vec![None]]).unwrap();
-        assert!(matches!(geometric_means(&none, &elsewhere), Err(NoAnswer::TooFewLevels { .. })));
+        assert!(matches!(
+            geometric_means(&none, &elsewhere),
+            Err(CurveStatisticError::TooFewLevels { .. })
+        ));
     }
 }

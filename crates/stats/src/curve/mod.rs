@@ -3,11 +3,11 @@
 //!
 //! The block is the independent unit throughout: statistics use values by block, and bootstraps draw whole blocks.
 //! Where levels or values are compared as ratios, their logarithms are taken, and values that are not above 0 are
-//! rejected ([`NoAnswer::NotPositive`]), never silently left out.
+//! rejected ([`CurveStatisticError::NotPositive`]), never silently left out.
 
-mod answer;
-mod change;
+mod change_point;
 mod crossing;
+mod error;
 mod inflection;
 mod line;
 mod means;
@@ -16,17 +16,19 @@ mod plateau;
 mod shape;
 mod slope;
 
-pub use answer::{CurveError, NoAnswer};
-pub use change::ChangePoint;
-pub use crossing::{Course, Crossing, Lasting, OpenInterval, Place, Turn, crossing};
-pub use inflection::{Inflection, Steepest};
+pub use change_point::ChangePoint;
+pub use crossing::{
+    Course, Crossing, CrossingDirection, CrossingPoint, LastingCrossing, OpenInterval, crossing,
+};
+pub use error::{CurveError, CurveStatisticError};
+pub use inflection::{Inflection, LocatedSlope};
 pub use means::{PairedMeans, geometric_means};
 pub use peak::Peak;
 pub use plateau::Plateau;
 pub use shape::{LevelShape, shapes};
 pub use slope::Slope;
 
-use crate::{bootstrap::Bootstrap, spread::middle};
+use crate::{bootstrap::Bootstrap, spread::median_in_place};
 
 /// A quantity as a function of the levels of a factor, in blocks.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +39,7 @@ pub struct Curve {
 
 /// Selection of blocks of a curve, numbered from 0 in the order given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blocks {
+pub enum BlockSelection {
     /// Every block.
     All,
     /// Blocks 0, 2, 4 and so on.
@@ -91,11 +93,11 @@ impl Curve {
 
     /// Returns a curve of only `blocks`.
     #[must_use]
-    pub fn only(&self, blocks: Blocks) -> Self {
+    pub fn select(&self, blocks: BlockSelection) -> Self {
         let (first, step) = match blocks {
-            Blocks::All => (0, 1),
-            Blocks::Even => (0, 2),
-            Blocks::Odd => (1, 2),
+            BlockSelection::All => (0, 1),
+            BlockSelection::Even => (0, 2),
+            BlockSelection::Odd => (1, 2),
         };
         let blocks = self.blocks.iter().skip(first).step_by(step).cloned().collect();
         Self { levels: self.levels.clone(), blocks }
@@ -115,7 +117,7 @@ impl Curve {
             .map(|level| {
                 values.clear();
                 values.extend(chosen.iter().filter_map(|&block| self.blocks[block][level]));
-                middle(&mut values).filter(|median| median.is_finite())
+                median_in_place(&mut values).filter(|median| median.is_finite())
             })
             .collect()
     }
@@ -131,16 +133,21 @@ impl Curve {
     }
 
     /// Curve of the natural logarithms.
-    fn logs(&self) -> Result<Self, NoAnswer> {
-        self.mapped(
-            |level, value| {
-                if value > 0.0 { Ok(value.ln()) } else { Err(NoAnswer::NotPositive { level }) }
-            },
-        )
+    fn logs(&self) -> Result<Self, CurveStatisticError> {
+        self.map_values(|level, value| {
+            if value > 0.0 {
+                Ok(value.ln())
+            } else {
+                Err(CurveStatisticError::NotPositive { level })
+            }
+        })
     }
 
     /// Curve with every value replaced by `change` of its level and value.
-    fn mapped(&self, change: impl Fn(f64, f64) -> Result<f64, NoAnswer>) -> Result<Self, NoAnswer> {
+    fn map_values(
+        &self,
+        change: impl Fn(f64, f64) -> Result<f64, CurveStatisticError>,
+    ) -> Result<Self, CurveStatisticError> {
         let changed = |(value, &level): (&Option<f64>, &f64)| {
             value.map(|value| change(level, value)).transpose()
         };
@@ -150,9 +157,9 @@ impl Curve {
     }
 
     /// Pairs the values that are present with the natural logarithms of their levels.
-    fn points(&self, values: &[Option<f64>]) -> Vec<line::Point> {
+    fn points(&self, values: &[Option<f64>]) -> Vec<line::CurvePoint> {
         let known = self.levels.iter().zip(values);
-        known.filter_map(|(level, y)| Some(line::Point { x: level.ln(), y: (*y)? })).collect()
+        known.filter_map(|(level, y)| Some(line::CurvePoint { x: level.ln(), y: (*y)? })).collect()
     }
 }
 
@@ -172,7 +179,7 @@ fn check_levels(levels: &[f64]) -> Result<(), CurveError> {
 
 /// Restricts both curves to the levels they share and to as many blocks as both have, with a value only where both have
 /// one.
-fn paired(first: &Curve, second: &Curve) -> Result<(Curve, Curve), NoAnswer> {
+fn paired(first: &Curve, second: &Curve) -> Result<(Curve, Curve), CurveStatisticError> {
     let shared: Vec<(usize, usize)> = first
         .levels
         .iter()
@@ -180,7 +187,7 @@ fn paired(first: &Curve, second: &Curve) -> Result<(Curve, Curve), NoAnswer> {
         .filter_map(|(i, level)| Some((i, second.levels.iter().position(|other| other == level)?)))
         .collect();
     if shared.is_empty() {
-        return Err(NoAnswer::TooFewLevels { found: 0, needed: 1 });
+        return Err(CurveStatisticError::TooFewLevels { found: 0, needed: 1 });
     }
     let levels: Vec<f64> = shared.iter().map(|&(i, _)| first.levels[i]).collect();
     let both = |(one, other): (&Vec<Option<f64>>, &Vec<Option<f64>>)| {
@@ -191,8 +198,8 @@ fn paired(first: &Curve, second: &Curve) -> Result<(Curve, Curve), NoAnswer> {
 }
 
 /// Returns an error if `found` is less than `needed`.
-fn enough_levels(found: usize, needed: usize) -> Result<(), NoAnswer> {
-    if found < needed { Err(NoAnswer::TooFewLevels { found, needed }) } else { Ok(()) }
+fn enough_levels(found: usize, needed: usize) -> Result<(), CurveStatisticError> {
+    if found < needed { Err(CurveStatisticError::TooFewLevels { found, needed }) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -226,9 +233,9 @@ mod tests {
         ];
         let curve = Curve::new(vec![1.0, 2.0, 4.0], blocks).unwrap();
         assert_eq!(curve.medians(), [Some(2.0), Some(6.0), None]);
-        assert_eq!(curve.only(Blocks::Even).medians(), [Some(5.0), Some(7.0), None]);
-        assert_eq!(curve.only(Blocks::Odd).medians(), [Some(2.0), Some(5.0), None]);
-        assert_eq!(curve.only(Blocks::All), curve);
+        assert_eq!(curve.select(BlockSelection::Even).medians(), [Some(5.0), Some(7.0), None]);
+        assert_eq!(curve.select(BlockSelection::Odd).medians(), [Some(2.0), Some(5.0), None]);
+        assert_eq!(curve.select(BlockSelection::All), curve);
     }
 
     #[test]

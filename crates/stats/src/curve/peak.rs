@@ -1,6 +1,6 @@
 //! Maximum of a curve.
 
-use super::{Blocks, Curve, NoAnswer};
+use super::{BlockSelection, Curve, CurveStatisticError};
 use crate::{
     bootstrap::{Bootstrap, Interval},
     quantile::{QuantileType, quantile_of_type},
@@ -28,17 +28,23 @@ impl Curve {
     /// Finds the level with the greatest median over `blocks`, and the percentile interval of its position over
     /// resamples of those blocks, by quantiles of type 1.
     ///
-    /// Test a peak on blocks other than those that selected it: use [`Blocks::Even`] here, and the values of
-    /// [`Curve::only`] with the odd ones for the test.
+    /// Test a peak on blocks other than those that selected it: use [`BlockSelection::Even`] here, and the values of
+    /// [`Curve::select`] with the odd ones for the test.
     ///
     /// # Errors
     ///
     /// Returns an error if no level has a value in those blocks.
-    pub fn peak(&self, blocks: Blocks, bootstrap: &Bootstrap) -> Result<Peak, NoAnswer> {
-        let curve = self.only(blocks);
+    pub fn peak(
+        &self,
+        blocks: BlockSelection,
+        bootstrap: &Bootstrap,
+    ) -> Result<Peak, CurveStatisticError> {
+        let curve = self.select(blocks);
         let medians = curve.medians();
-        let index = highest(&medians).ok_or(NoAnswer::TooFewLevels { found: 0, needed: 1 })?;
-        let median = medians[index].ok_or(NoAnswer::TooFewLevels { found: 0, needed: 1 })?;
+        let index =
+            highest(&medians).ok_or(CurveStatisticError::TooFewLevels { found: 0, needed: 1 })?;
+        let median =
+            medians[index].ok_or(CurveStatisticError::TooFewLevels { found: 0, needed: 1 })?;
         let level = curve.levels[index];
         let places = curve.resampled(bootstrap, highest).map(|found| curve.levels_at(&found));
         Ok(Peak {
@@ -77,7 +83,7 @@ fn highest(medians: &[Option<f64>]) -> Option<usize> {
 
 /// Middle `level` of `places`, which ascend; each end is one of them.
 pub(super) fn levels_between(places: &[f64], bootstrap: &Bootstrap) -> Option<Interval> {
-    let tail = bootstrap.tail();
+    let tail = bootstrap.tail_probability();
     let at = |p| quantile_of_type(places, p, QuantileType::InvertedCdf);
     Some(Interval { low: at(tail)?, high: at(1.0 - tail)? })
 }
@@ -99,31 +105,32 @@ mod tests {
     }
 
     #[test]
-    fn the_peak_is_that_of_the_blocks_asked_for() {
+    fn the_peak_is_that_of_the_selected_blocks() {
         let two = curve(&[[1.0, 5.0, 2.0, 1.0], [1.0, 2.0, 3.0, 9.0]]);
         let bootstrap = Bootstrap::default();
-        let even = two.peak(Blocks::Even, &bootstrap).unwrap();
+        let even = two.peak(BlockSelection::Even, &bootstrap).unwrap();
         assert_eq!((even.level, even.index, even.is_inner), (2.0, 1, true));
         assert_eq!((even.interval, even.share), (None, None));
-        let odd = two.peak(Blocks::Odd, &bootstrap).unwrap();
+        let odd = two.peak(BlockSelection::Odd, &bootstrap).unwrap();
         assert_eq!((odd.level, odd.is_inner), (8.0, false));
     }
 
     #[test]
     fn doubt_between_two_levels_spans_both() {
         let undecided = curve(&[[1.0, 5.0, 4.9, 1.0], [1.0, 4.9, 5.0, 1.0], [1.0, 5.0, 5.1, 0.5]]);
-        let peak = undecided.peak(Blocks::All, &Bootstrap::default()).unwrap();
+        let peak = undecided.peak(BlockSelection::All, &Bootstrap::default()).unwrap();
         assert_eq!(peak.interval, Some(Interval { low: 2.0, high: 4.0 }));
         assert!(peak.share.unwrap() > 0.2 && peak.share.unwrap() < 0.9);
         let certain = curve(&[[1.0, 9.0, 4.9, 1.0], [1.0, 9.1, 5.0, 1.0]]);
-        let peak = certain.peak(Blocks::All, &Bootstrap::default()).unwrap();
+        let peak = certain.peak(BlockSelection::All, &Bootstrap::default()).unwrap();
         assert_eq!(peak.interval, Some(Interval { low: 2.0, high: 2.0 }));
         assert_eq!(peak.share, Some(1.0));
     }
 
     #[test]
     fn equal_levels_peak_at_the_lowest() {
-        let flat = curve(&[[3.0; 4], [3.0; 4]]).peak(Blocks::All, &Bootstrap::default()).unwrap();
+        let flat =
+            curve(&[[3.0; 4], [3.0; 4]]).peak(BlockSelection::All, &Bootstrap::default()).unwrap();
         assert_eq!((flat.level, flat.is_inner, flat.share), (1.0, false, Some(1.0)));
     }
 
@@ -131,7 +138,7 @@ mod tests {
     fn levels_without_values_are_no_sides() {
         let block = vec![None, Some(2.0), Some(1.0), None];
         let curve = Curve::new(vec![1.0, 2.0, 4.0, 8.0], vec![block]).unwrap();
-        assert!(!curve.peak(Blocks::All, &Bootstrap::default()).unwrap().is_inner);
-        assert!(curve.peak(Blocks::Odd, &Bootstrap::default()).is_err());
+        assert!(!curve.peak(BlockSelection::All, &Bootstrap::default()).unwrap().is_inner);
+        assert!(curve.peak(BlockSelection::Odd, &Bootstrap::default()).is_err());
     }
 }

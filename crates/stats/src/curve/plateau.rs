@@ -1,13 +1,16 @@
 //! Plateau of a curve: whether it is flat from some level on.
 
-use super::{Curve, LevelValue, NoAnswer, answer::finite, enough_levels, peak::levels_between};
+use super::{
+    Curve, CurveStatisticError, LevelValue, enough_levels, error::check_finite,
+    peak::levels_between,
+};
 use crate::{
     bootstrap::{Bootstrap, Interval},
     spread::median,
 };
 
 /// Minimum number of levels of a plateau; a single level is always flat.
-const FEWEST_LEVELS: usize = 2;
+const MIN_LEVELS: usize = 2;
 
 /// Flat end of a curve.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +32,7 @@ pub struct Plateau {
     /// Relative deviation of each median before the plateau from the reference height: -0.5 is half of it.
     pub before: Vec<LevelValue>,
     /// Greatest relative deviation of a median of the plateau from that height.
-    pub widest: f64,
+    pub max_deviation: f64,
 }
 
 impl Curve {
@@ -44,8 +47,8 @@ impl Curve {
         &self,
         tolerance: f64,
         bootstrap: &Bootstrap,
-    ) -> Result<Option<Plateau>, NoAnswer> {
-        self.flat_end(Target::Own, tolerance, bootstrap)
+    ) -> Result<Option<Plateau>, CurveStatisticError> {
+        self.find_plateau(Target::OwnMedian, tolerance, bootstrap)
     }
 
     /// Finds the lowest level from which on all medians lie within the relative `tolerance` of `height`, which is known
@@ -59,51 +62,52 @@ impl Curve {
         height: f64,
         tolerance: f64,
         bootstrap: &Bootstrap,
-    ) -> Result<Option<Plateau>, NoAnswer> {
-        above_zero(height)?;
-        self.flat_end(Target::Given(height), tolerance, bootstrap)
+    ) -> Result<Option<Plateau>, CurveStatisticError> {
+        check_positive(height)?;
+        self.find_plateau(Target::Given(height), tolerance, bootstrap)
     }
 
-    fn flat_end(
+    fn find_plateau(
         &self,
         target: Target,
         tolerance: f64,
         bootstrap: &Bootstrap,
-    ) -> Result<Option<Plateau>, NoAnswer> {
-        above_zero(tolerance)?;
-        let known = self.known(&self.medians());
-        enough_levels(known.len(), FEWEST_LEVELS)?;
+    ) -> Result<Option<Plateau>, CurveStatisticError> {
+        check_positive(tolerance)?;
+        let known = self.level_values(&self.medians());
+        enough_levels(known.len(), MIN_LEVELS)?;
         if let Some(&LevelValue { level, .. }) = known.iter().find(|median| median.value <= 0.0) {
-            return Err(NoAnswer::NotPositive { level });
+            return Err(CurveStatisticError::NotPositive { level });
         }
-        let Some(flat) = Flat::of(&known, target, tolerance) else { return Ok(None) };
+        let Some(flat) = FlatEnd::find(&known, target, tolerance) else { return Ok(None) };
         let from = known[flat.first].level;
         let heights = self.heights(from);
         let starts = self.resampled(bootstrap, |medians| self.start(medians, target, tolerance));
-        let away = |median: &LevelValue| finite(median.value / flat.target - 1.0);
+        let away = |median: &LevelValue| check_finite(median.value / flat.target - 1.0);
         let before =
             |median: &LevelValue| Ok(LevelValue { level: median.level, value: away(median)? });
-        let plateau: Result<Vec<f64>, NoAnswer> = known[flat.first..].iter().map(away).collect();
+        let plateau: Result<Vec<f64>, CurveStatisticError> =
+            known[flat.first..].iter().map(away).collect();
         Ok(Some(Plateau {
             from,
             levels: known.len() - flat.first,
-            height: median(&heights).ok_or(NoAnswer::NotFinite)?,
+            height: median(&heights).ok_or(CurveStatisticError::NotFinite)?,
             interval: bootstrap.median(&heights),
-            from_interval: starts.as_deref().and_then(|starts| places(starts, bootstrap)),
+            from_interval: starts.as_deref().and_then(|starts| start_interval(starts, bootstrap)),
             share: starts.as_deref().map(share),
             before: known[..flat.first].iter().map(before).collect::<Result<_, _>>()?,
-            widest: plateau?.iter().map(|away| away.abs()).fold(0.0, f64::max),
+            max_deviation: plateau?.iter().map(|away| away.abs()).fold(0.0, f64::max),
         }))
     }
 
-    fn known(&self, medians: &[Option<f64>]) -> Vec<LevelValue> {
+    fn level_values(&self, medians: &[Option<f64>]) -> Vec<LevelValue> {
         let both = self.levels.iter().zip(medians);
         both.filter_map(|(&level, median)| Some(LevelValue { level, value: (*median)? })).collect()
     }
 
     fn start(&self, medians: &[Option<f64>], target: Target, tolerance: f64) -> Option<f64> {
-        let known = self.known(medians);
-        Some(known[Flat::of(&known, target, tolerance)?.first].level)
+        let known = self.level_values(medians);
+        Some(known[FlatEnd::find(&known, target, tolerance)?.first].level)
     }
 
     /// Median over the levels starting at `from`, for every block that has one of them.
@@ -119,23 +123,23 @@ impl Curve {
 #[derive(Clone, Copy)]
 enum Target {
     /// Median of the same medians.
-    Own,
+    OwnMedian,
     /// A height known beforehand.
     Given(f64),
 }
 
-struct Flat {
+struct FlatEnd {
     first: usize,
     target: f64,
 }
 
-impl Flat {
-    fn of(known: &[LevelValue], target: Target, tolerance: f64) -> Option<Self> {
-        let last = known.len().checked_sub(FEWEST_LEVELS)?;
+impl FlatEnd {
+    fn find(known: &[LevelValue], target: Target, tolerance: f64) -> Option<Self> {
+        let last = known.len().checked_sub(MIN_LEVELS)?;
         (0..=last).find_map(|first| {
             let values: Vec<f64> = known[first..].iter().map(|median| median.value).collect();
             let target = match target {
-                Target::Own => median(&values)?,
+                Target::OwnMedian => median(&values)?,
                 Target::Given(height) => height,
             };
             let near = |value: &f64| (value - target).abs() <= tolerance * target;
@@ -144,11 +148,15 @@ impl Flat {
     }
 }
 
-fn above_zero(value: f64) -> Result<(), NoAnswer> {
-    if value.is_finite() && value > 0.0 { Ok(()) } else { Err(NoAnswer::Parameter { value }) }
+fn check_positive(value: f64) -> Result<(), CurveStatisticError> {
+    if value.is_finite() && value > 0.0 {
+        Ok(())
+    } else {
+        Err(CurveStatisticError::Parameter { value })
+    }
 }
 
-fn places(starts: &[Option<f64>], bootstrap: &Bootstrap) -> Option<Interval> {
+fn start_interval(starts: &[Option<f64>], bootstrap: &Bootstrap) -> Option<Interval> {
     let mut levels: Vec<f64> = starts.iter().flatten().copied().collect();
     levels.sort_by(f64::total_cmp);
     levels_between(&levels, bootstrap)
@@ -176,7 +184,7 @@ mod tests {
         assert_eq!(plateau.from_interval, Some(Interval { low: 4.0, high: 4.0 }));
         assert_eq!((plateau.before.len(), plateau.share), (2, Some(1.0)));
         assert!((plateau.before[1].value + 0.5).abs() < 1e-12);
-        assert!((plateau.widest - 0.01).abs() < 1e-12);
+        assert!((plateau.max_deviation - 0.01).abs() < 1e-12);
         let interval = plateau.interval.unwrap();
         assert!(interval.low > 99.0 && interval.low < 100.0 && interval.high < 101.0);
     }
@@ -196,16 +204,22 @@ mod tests {
         assert_eq!(at(100.0).unwrap().unwrap().from, 4.0);
         assert_eq!(at(104.0).unwrap().unwrap().from, 4.0);
         assert_eq!(at(120.0), Ok(None));
-        assert_eq!(at(-1.0), Err(NoAnswer::Parameter { value: -1.0 }));
+        assert_eq!(at(-1.0), Err(CurveStatisticError::Parameter { value: -1.0 }));
     }
 
     #[test]
     fn zero_and_one_level_have_no_answer() {
         let bootstrap = Bootstrap::default();
         let zero = curve([0.0, 1.0, 1.0, 1.0, 1.0]).plateau(0.1, &bootstrap);
-        assert_eq!(zero, Err(NoAnswer::NotPositive { level: 1.0 }));
+        assert_eq!(zero, Err(CurveStatisticError::NotPositive { level: 1.0 }));
         let one = Curve::new(vec![1.0], vec![vec![Some(1.0)]]).unwrap();
-        assert!(matches!(one.plateau(0.1, &bootstrap), Err(NoAnswer::TooFewLevels { .. })));
-        assert!(matches!(one.plateau(f64::NAN, &bootstrap), Err(NoAnswer::Parameter { .. })));
+        assert!(matches!(
+            one.plateau(0.1, &bootstrap),
+            Err(CurveStatisticError::TooFewLevels { .. })
+        ));
+        assert!(matches!(
+            one.plateau(f64::NAN, &bootstrap),
+            Err(CurveStatisticError::Parameter { .. })
+        ));
     }
 }

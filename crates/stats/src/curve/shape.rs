@@ -1,6 +1,6 @@
 //! Shape of a curve, independent of its height: every block divided by its own mean over levels.
 
-use super::{Curve, NoAnswer, paired};
+use super::{Curve, CurveStatisticError, paired};
 use crate::{
     bootstrap::{Bootstrap, Interval},
     moments::{Scale, mean},
@@ -30,10 +30,10 @@ impl Curve {
     /// # Errors
     ///
     /// Returns an error if a value is not above 0, or too small relative to the mean for a double.
-    pub fn shape(&self) -> Result<Self, NoAnswer> {
+    pub fn shape(&self) -> Result<Self, CurveStatisticError> {
         // Checks every value.
         self.logs()?;
-        let blocks = self.blocks.iter().map(|block| over_mean(block));
+        let blocks = self.blocks.iter().map(|block| relative_to_mean(block));
         Ok(Self { levels: self.levels.clone(), blocks: blocks.collect::<Result<_, _>>()? })
     }
 }
@@ -48,7 +48,7 @@ pub fn shapes(
     first: &Curve,
     second: &Curve,
     bootstrap: &Bootstrap,
-) -> Result<Vec<LevelShape>, NoAnswer> {
+) -> Result<Vec<LevelShape>, CurveStatisticError> {
     let (first, second) = paired(first, second)?;
     let (first, second) = (first.shape()?, second.shape()?);
     let mut shapes = Vec::with_capacity(first.levels.len());
@@ -61,7 +61,7 @@ pub fn shapes(
         }
     }
     match shapes.is_empty() {
-        true => Err(NoAnswer::TooFewBlocks { found: 0, needed: 1 }),
+        true => Err(CurveStatisticError::TooFewBlocks { found: 0, needed: 1 }),
         false => Ok(shapes),
     }
 }
@@ -70,23 +70,23 @@ fn level_shape(
     level: f64,
     pairs: Vec<(f64, f64)>,
     bootstrap: &Bootstrap,
-) -> Result<LevelShape, NoAnswer> {
+) -> Result<LevelShape, CurveStatisticError> {
     let ratios: Vec<f64> = pairs.iter().map(|(one, other)| one / other).collect();
-    let ratio = median(&ratios).ok_or(NoAnswer::NotFinite)?;
+    let ratio = median(&ratios).ok_or(CurveStatisticError::NotFinite)?;
     Ok(LevelShape { level, ratio, interval: bootstrap.median(&ratios), pairs })
 }
 
-fn over_mean(block: &[Option<f64>]) -> Result<Vec<Option<f64>>, NoAnswer> {
+fn relative_to_mean(block: &[Option<f64>]) -> Result<Vec<Option<f64>>, CurveStatisticError> {
     let present: Vec<f64> = block.iter().flatten().copied().collect();
     if present.len() < 2 {
         return Ok(vec![None; block.len()]);
     }
-    let scale = Scale::of(&[&present]);
-    let mean = mean(&scale.all(&present));
+    let scale = Scale::from_sets(&[&present]);
+    let mean = mean(&scale.down_all(&present));
     let over = |value: f64| {
         let over = scale.down(value) / mean;
         // Relative to a mean of 10^308 the smallest values underflow to 0.
-        if over > 0.0 { Ok(over) } else { Err(NoAnswer::NotFinite) }
+        if over > 0.0 { Ok(over) } else { Err(CurveStatisticError::NotFinite) }
     };
     block.iter().map(|value| value.map(over).transpose()).collect()
 }
@@ -134,8 +134,8 @@ mod tests {
     fn one_value_has_no_shape() {
         let one = Curve::new(vec![1.0, 2.0], vec![vec![Some(1.0), None]]).unwrap();
         let answer = shapes(&one, &one, &Bootstrap::default());
-        assert_eq!(answer, Err(NoAnswer::TooFewBlocks { found: 0, needed: 1 }));
+        assert_eq!(answer, Err(CurveStatisticError::TooFewBlocks { found: 0, needed: 1 }));
         let zero = Curve::new(vec![1.0, 2.0], vec![vec![Some(1.0), Some(0.0)]]).unwrap();
-        assert_eq!(zero.shape(), Err(NoAnswer::NotPositive { level: 2.0 }));
+        assert_eq!(zero.shape(), Err(CurveStatisticError::NotPositive { level: 2.0 }));
     }
 }

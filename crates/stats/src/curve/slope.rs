@@ -1,6 +1,6 @@
 //! Slope of a curve: the exponent b of y = c level^b.
 
-use super::{Curve, NoAnswer, line::Line};
+use super::{Curve, CurveStatisticError, line::Line};
 use crate::{
     bootstrap::{Bootstrap, Interval},
     moments::mean,
@@ -32,16 +32,14 @@ impl Curve {
     /// # Errors
     ///
     /// Returns an error for fewer than two levels, if a value is not above 0, and if no block has two values.
-    pub fn slope(&self, bootstrap: &Bootstrap) -> Result<Slope, NoAnswer> {
+    pub fn slope(&self, bootstrap: &Bootstrap) -> Result<Slope, CurveStatisticError> {
         super::enough_levels(self.levels.len(), 2)?;
         let logs = self.logs()?;
-        let by_block: Vec<Option<f64>> = logs
-            .blocks
-            .iter()
-            .map(|block| Some(Line::through(&logs.points(block))?.slope))
-            .collect();
+        let by_block: Vec<Option<f64>> =
+            logs.blocks.iter().map(|block| Some(Line::fit(&logs.points(block))?.slope)).collect();
         let slopes: Vec<f64> = by_block.iter().flatten().copied().collect();
-        let median = median(&slopes).ok_or(NoAnswer::TooFewBlocks { found: 0, needed: 1 })?;
+        let median =
+            median(&slopes).ok_or(CurveStatisticError::TooFewBlocks { found: 0, needed: 1 })?;
         Ok(Slope {
             by_block,
             median,
@@ -76,9 +74,9 @@ mod tests {
     fn one_point_a_block_has_no_slope() {
         let curve = Curve::new(vec![1.0, 2.0], vec![vec![Some(1.0), None]; 9]).unwrap();
         let answer = curve.slope(&Bootstrap::default());
-        assert_eq!(answer, Err(NoAnswer::TooFewBlocks { found: 0, needed: 1 }));
+        assert_eq!(answer, Err(CurveStatisticError::TooFewBlocks { found: 0, needed: 1 }));
         let point = Curve::new(vec![1.0], vec![vec![Some(1.0)]; 9]).unwrap();
         let answer = point.slope(&Bootstrap::default());
-        assert_eq!(answer, Err(NoAnswer::TooFewLevels { found: 1, needed: 2 }));
+        assert_eq!(answer, Err(CurveStatisticError::TooFewLevels { found: 1, needed: 2 }));
     }
 }

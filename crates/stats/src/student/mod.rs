@@ -7,13 +7,15 @@ mod tests_of_means;
 use statrs::function::beta::beta_reg;
 
 pub(crate) use noncentral::Noncentral;
-pub(crate) use tests_of_means::{Studentized, of_differences, of_pooled, of_unequal};
+pub(crate) use tests_of_means::{
+    Studentized, studentize_differences, studentize_pooled, studentize_unequal,
+};
 pub use tests_of_means::{one_sample_t, paired_t, student_t, welch_t};
 
-use crate::{root::crossing, tested::Tails};
+use crate::{root::find_root, test_result::Tails};
 
 /// Probability of a value of t at least as far from 0 as `t`, with `degrees` above 0.
-fn beyond(t: f64, degrees: f64) -> f64 {
+fn two_sided_tail(t: f64, degrees: f64) -> f64 {
     let square = t * t;
     if square < 1.0 {
         // The other form would compute 1 - square and lose the digits that distinguish small values of t.
@@ -24,22 +26,22 @@ fn beyond(t: f64, degrees: f64) -> f64 {
 
 /// Both tails at `t`, which may be infinite.
 pub(crate) fn tails(t: f64, degrees: f64) -> Tails {
-    let outer = beyond(t, degrees) / 2.0;
+    let outer = two_sided_tail(t, degrees) / 2.0;
     let (lower, upper) = if t > 0.0 { (1.0 - outer, outer) } else { (outer, 1.0 - outer) };
     Tails { lower, upper }
 }
 
 /// Value of t that is exceeded with probability `tail`, above 0 and below 1.
-pub(crate) fn critical(tail: f64, degrees: f64) -> f64 {
+pub(crate) fn critical_value(tail: f64, degrees: f64) -> f64 {
     if tail > 0.5 {
-        return -critical(1.0 - tail, degrees);
+        return -critical_value(1.0 - tail, degrees);
     }
     let over = |t: f64| tails(t, degrees).upper.ln() - tail.ln();
     let mut high = 1.0;
     while over(high) > 0.0 && high < 1e300 {
         high *= 2.0;
     }
-    crossing(0.0, high, over)
+    find_root(0.0, high, over)
 }
 
 #[cfg(test)]
@@ -64,7 +66,7 @@ mod tests {
     fn the_critical_value_undoes_the_tail() {
         for degrees in [1.0, 2.0, 7.3, 30.0, 1e5] {
             for tail in [1e-30, 1e-9, 0.005, 0.025, 0.3, 0.5] {
-                let back = tails(critical(tail, degrees), degrees).upper;
+                let back = tails(critical_value(tail, degrees), degrees).upper;
                 assert!((back / tail - 1.0).abs() < 1e-10, "{degrees}, {tail}: {back:e}");
             }
         }

@@ -2,29 +2,29 @@
 
 use super::tails;
 use crate::{
-    degenerate::{Degenerate, enough, finite, in_range},
-    moments::{Moments, Scale, Two, scaled_differences},
-    tested::{Alternative, Tested, Used},
+    degenerate::{Degenerate, check_count, check_finite, check_range},
+    moments::{Moments, Scale, TwoSamples, scaled_differences},
+    test_result::{Alternative, NullDistribution, TestResult},
 };
 
 /// A difference, its standard error, and the degrees of freedom of that error.
 #[derive(Clone, Copy)]
 pub(crate) struct Studentized {
-    pub(crate) apart: f64,
-    pub(crate) error: f64,
+    pub(crate) difference: f64,
+    pub(crate) standard_error: f64,
     pub(crate) degrees: f64,
     pub(crate) n: usize,
 }
 
 impl Studentized {
     /// Tests the difference against 0.
-    pub(crate) fn tested(self, alternative: Alternative) -> Result<Tested, Degenerate> {
-        let statistic = in_range(self.apart / self.error)?;
-        Ok(Tested {
+    pub(crate) fn test(self, alternative: Alternative) -> Result<TestResult, Degenerate> {
+        let statistic = check_range(self.difference / self.standard_error)?;
+        Ok(TestResult {
             statistic,
             p_value: tails(statistic, self.degrees).p_value(alternative),
             n: self.n,
-            used: Used::StudentT { degrees: self.degrees },
+            distribution: NullDistribution::StudentT { degrees: self.degrees },
             alternative,
         })
     }
@@ -41,11 +41,11 @@ pub fn one_sample_t(
     values: &[f64],
     mean: f64,
     alternative: Alternative,
-) -> Result<Tested, Degenerate> {
-    finite(values)?;
-    finite(&[mean])?;
-    let scale = Scale::of(&[values]);
-    of_mean(&scale.all(values), scale.down(mean))?.tested(alternative)
+) -> Result<TestResult, Degenerate> {
+    check_finite(values)?;
+    check_finite(&[mean])?;
+    let scale = Scale::from_sets(&[values]);
+    studentize_mean(&scale.down_all(values), scale.down(mean))?.test(alternative)
 }
 
 /// Tests whether the mean of the differences `first` minus `second`, pair by pair, is 0: [`one_sample_t`] on the
@@ -59,8 +59,8 @@ pub fn paired_t(
     first: &[f64],
     second: &[f64],
     alternative: Alternative,
-) -> Result<Tested, Degenerate> {
-    of_differences(&scaled_differences(first, second)?)?.tested(alternative)
+) -> Result<TestResult, Degenerate> {
+    studentize_differences(&scaled_differences(first, second)?)?.test(alternative)
 }
 
 /// Tests whether two means of independent sets with equal variances are equal. The statistic is
@@ -75,8 +75,8 @@ pub fn student_t(
     first: &[f64],
     second: &[f64],
     alternative: Alternative,
-) -> Result<Tested, Degenerate> {
-    of_pooled(&Two::of(first, second)?)?.tested(alternative)
+) -> Result<TestResult, Degenerate> {
+    studentize_pooled(&TwoSamples::from_sets(first, second)?)?.test(alternative)
 }
 
 /// Tests whether two means of independent sets, whose variances may differ, are equal. The statistic is
@@ -90,48 +90,58 @@ pub fn welch_t(
     first: &[f64],
     second: &[f64],
     alternative: Alternative,
-) -> Result<Tested, Degenerate> {
-    enough(first, 2)?;
-    enough(second, 2)?;
-    of_unequal(&Two::of(first, second)?)?.tested(alternative)
+) -> Result<TestResult, Degenerate> {
+    check_count(first, 2)?;
+    check_count(second, 2)?;
+    studentize_unequal(&TwoSamples::from_sets(first, second)?)?.test(alternative)
 }
 
-fn of_mean(values: &[f64], mean: f64) -> Result<Studentized, Degenerate> {
-    enough(values, 2)?;
-    let moments = Moments::of(values);
-    let (apart, error) = (moments.above(mean), moments.error());
-    spread(Studentized { apart, error, degrees: moments.n - 1.0, n: values.len() })
+fn studentize_mean(values: &[f64], mean: f64) -> Result<Studentized, Degenerate> {
+    check_count(values, 2)?;
+    let moments = Moments::from_values(values);
+    let (apart, error) = (moments.mean_minus(mean), moments.standard_error());
+    check_spread(Studentized {
+        difference: apart,
+        standard_error: error,
+        degrees: moments.n - 1.0,
+        n: values.len(),
+    })
 }
 
 /// Computed from differences that are already scaled.
-pub(crate) fn of_differences(differences: &[f64]) -> Result<Studentized, Degenerate> {
-    of_mean(differences, 0.0)
+pub(crate) fn studentize_differences(differences: &[f64]) -> Result<Studentized, Degenerate> {
+    studentize_mean(differences, 0.0)
 }
 
-pub(crate) fn of_pooled(two: &Two) -> Result<Studentized, Degenerate> {
-    let Two { first, second, .. } = two;
-    if two.degrees() < 1.0 {
+pub(crate) fn studentize_pooled(two: &TwoSamples) -> Result<Studentized, Degenerate> {
+    let TwoSamples { first, second, .. } = two;
+    if two.degrees_of_freedom() < 1.0 {
         return Err(Degenerate::TooFew { given: 2, needed: 3 });
     }
-    let error = (two.pooled() * (1.0 / first.n + 1.0 / second.n)).sqrt();
-    spread(Studentized { apart: two.apart(), error, degrees: two.degrees(), n: two.values() })
+    let error = (two.pooled_variance() * (1.0 / first.n + 1.0 / second.n)).sqrt();
+    check_spread(Studentized {
+        difference: two.mean_difference(),
+        standard_error: error,
+        degrees: two.degrees_of_freedom(),
+        n: two.total_count(),
+    })
 }
 
 /// Computed for two sets of at least two values each.
-pub(crate) fn of_unequal(two: &Two) -> Result<Studentized, Degenerate> {
-    let Two { first, second, .. } = two;
+pub(crate) fn studentize_unequal(two: &TwoSamples) -> Result<Studentized, Degenerate> {
+    let TwoSamples { first, second, .. } = two;
     let (v, w) = (first.variance() / first.n, second.variance() / second.n);
     // As shares of the sum: the squares of small variances would underflow.
     let (of_first, of_second) = (v / (v + w), w / (v + w));
     let parts = of_first * of_first / (first.n - 1.0) + of_second * of_second / (second.n - 1.0);
-    spread(Studentized {
-        apart: two.apart(),
-        error: (v + w).sqrt(),
+    check_spread(Studentized {
+        difference: two.mean_difference(),
+        standard_error: (v + w).sqrt(),
         degrees: 1.0 / parts,
-        n: two.values(),
+        n: two.total_count(),
     })
 }
 
-fn spread(studentized: Studentized) -> Result<Studentized, Degenerate> {
-    if studentized.error > 0.0 { Ok(studentized) } else { Err(Degenerate::NoSpread) }
+fn check_spread(studentized: Studentized) -> Result<Studentized, Degenerate> {
+    if studentized.standard_error > 0.0 { Ok(studentized) } else { Err(Degenerate::NoSpread) }
 }

@@ -2,12 +2,12 @@
 //! `recorded/make_tests.py`. Where they are less accurate than that themselves, values computed by mpmath at 40 digits
 //! were recorded as well, and count instead.
 
-mod asked;
+mod evaluation;
 
 use ipcperf_stats::Degenerate;
 use serde::Deserialize;
 
-use asked::ours;
+use evaluation::evaluate;
 
 #[derive(Deserialize)]
 struct Recorded {
@@ -72,7 +72,7 @@ fn every_number_agrees() {
     for case in &cases {
         let Case { what, sets, options, .. } = case;
         let Some(theirs) = case.reference() else { continue };
-        let ours = match ours(case) {
+        let ours = match evaluate(case) {
             Ok(ours) => ours,
             Err(why) if is_stricter(case, why) => continue,
             Err(why) => {
@@ -98,7 +98,7 @@ fn what_scipy_cannot_say_is_an_error_with_a_reason() {
     let mut degenerate = 0;
     for case in recorded().cases.iter().filter(|case| case.reference().is_none()) {
         let Case { what, sets, options, said, .. } = case;
-        match ours(case) {
+        match evaluate(case) {
             Err(_) => {}
             Ok(_) if is_bolder(case) => continue,
             // Some of its numbers exist: the same ones must exist here.

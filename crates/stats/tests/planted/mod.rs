@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "each user takes what it needs")]
 
-use ipcperf_stats::{Blocks, Bootstrap, Course, Curve, Interval, OpenInterval, crossing};
+use ipcperf_stats::{BlockSelection, Bootstrap, Course, Curve, Interval, OpenInterval, crossing};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -187,7 +187,7 @@ impl Planting {
     pub(crate) fn peak(&self, top: f64, curvature: f64) -> Held {
         let mut next = self.curves(|x| 1.0 - curvature * (x - top).powi(2));
         Held::over(self.sets, top.round(), || {
-            let peak = next().peak(Blocks::All, &self.bootstrap).unwrap();
+            let peak = next().peak(BlockSelection::All, &self.bootstrap).unwrap();
             peak.interval.map(|i| Interval { low: i.low.log2(), high: i.high.log2() })
         })
     }

@@ -19,7 +19,7 @@ for path in sys.argv[1:]:
             environment = sample["environment"]
             release = ".".join(environment["kernel"].split(".")[:2])
             made_with = f"ipcperf {environment['version']}, {release}"
-        if sample["kind"] != "sample" or sample["set_aside"] is not None:
+        if sample["kind"] != "sample" or sample["excluded"] is not None:
             continue
         figure = sample["round_trip_ns_mean"]
         figure = sample["bandwidth_bytes_per_s"] if figure is None else round(figure, 1)

@@ -1,34 +1,35 @@
 //! always-from: one line of cases is better than another at every level from a given one.
 
-use super::comparison::Comparison;
-use super::faster_than::at_levels;
+use super::comparison_keys::ComparisonKeys;
+use super::faster_than::judge_at_levels;
+use super::figure_layout::{FigureKeys, FigureLayout};
 use super::key_values::{KeyError, KeyValues};
 use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::operand_cases::OperandCases;
-use super::operands::compares;
-use super::picture::{Picture, PictureKeys};
-use super::{Cells, Claim, Found, Judge, Test, Verdict, parsed};
-use crate::{Key, Need, Takes};
+use super::operands::pair_lines;
+use super::{Cells, Claim, Findings, Judge, Test, Verdict, parse_keys};
+use crate::{Key, Requirement, ValueType};
 
 pub(super) const TEST: Test = Test {
     name: "always-from",
-    about: "from a level on, the first cases are better than the second at every level",
-    formula: "At each level from the one named on, the paired Wilcoxon test by block (or the statistic \
-              named), two-sided. Supported where the first is better with p below the level at all of them (with \
-              p corrected over the levels at the share `need`), rejected where at one the second is with \
-              corrected p, or the first has no more than a negligible advantage, as in faster-than.",
+    about: "from a given level on, the first cases are better than the second at every level",
+    formula: "Two-sided paired Wilcoxon test by block (or the test that `statistic` names) at each level \
+              from `from` on. Supported if the first is better with p below alpha at all of these levels \
+              (with `min_fraction` below 1: with corrected p at that fraction of them). Rejected if, at \
+              one level, the second is better with corrected p below alpha, or any advantage of the first \
+              is negligible, as in faster-than.",
     assumptions: "As faster-than.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
     keys: &[FIRST, SECOND, OF_SECOND, FROM, STATISTIC, NEGLIGIBLE],
-    picture: Picture::RATIOS,
-    parse: parsed::<AlwaysFromKeys>,
+    figure_layout: FigureLayout::RATIOS,
+    parse: parse_keys::<AlwaysFromKeys>,
 };
 
 const FROM: Key = Key {
     name: "from",
-    takes: Takes::Bytes,
-    need: Need::Required,
-    about: "the first level of which it is claimed",
+    value_type: ValueType::Bytes,
+    requirement: Requirement::Required,
+    about: "smallest level that the claim covers",
     example: "\"8KiB\"",
 };
 
@@ -37,7 +38,7 @@ const FROM: Key = Key {
 struct AlwaysFromKeys {
     operands: OperandCases,
     from: f64,
-    comparison: Comparison,
+    comparison: ComparisonKeys,
 }
 
 impl Judge for AlwaysFromKeys {
@@ -45,21 +46,22 @@ impl Judge for AlwaysFromKeys {
         Ok(Self {
             operands: OperandCases::parse(keys, keys.value(&OF_SECOND)?)?,
             from: keys.required(&FROM)?,
-            comparison: Comparison::parse(keys)?,
+            comparison: ComparisonKeys::parse(keys)?,
         })
     }
 
-    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
-        let both = match compares(claim, &self.operands, cells) {
+    fn evaluate(&self, claim: &Claim, cells: &Cells<'_>) -> Findings {
+        let both = match pair_lines(claim, &self.operands, cells) {
             Ok(both) => both,
             Err(found) => return *found,
         };
-        let mut found = at_levels(claim, self.comparison, &both, |point| point.x >= self.from);
+        let mut found =
+            judge_at_levels(claim, self.comparison, &both, |point| point.x >= self.from);
         if found.parts.is_empty() {
-            return Found::untestable("no level from there on was measured");
+            return Findings::untestable("no level from the given one on was measured");
         }
         let first = first_win(&found);
-        found.told.push(first);
+        found.remarks.push(first);
         found
     }
 
@@ -67,13 +69,13 @@ impl Judge for AlwaysFromKeys {
         Some(&self.operands)
     }
 
-    fn picture_keys(&self) -> PictureKeys<'_> {
-        PictureKeys { from: Some(self.from), ..PictureKeys::default() }
+    fn figure_keys(&self) -> FigureKeys<'_> {
+        FigureKeys { from: Some(self.from), ..FigureKeys::default() }
     }
 }
 
 /// Names the level from which on the first line is better at every level.
-fn first_win(found: &Found) -> String {
+fn first_win(found: &Findings) -> String {
     let judged = found.parts.iter().filter(|part| part.p.is_some());
     let wins = judged.rev().take_while(|part| part.verdict == Verdict::Supported);
     match wins.last() {
@@ -84,35 +86,35 @@ fn first_win(found: &Found) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::hypothesis::test_data::{Made, made};
+    use crate::hypothesis::test_data::{SyntheticData, synthetic};
 
     const KEYS: &str = "test = \"always-from\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
 
-    fn made_of(values: &[f64; 4]) -> Made {
-        made(10, 0.02, &[("pipe", values), ("unix-stream", &[1.0; 4])])
+    fn data_with(values: &[f64; 4]) -> SyntheticData {
+        synthetic(10, 0.02, &[("pipe", values), ("unix-stream", &[1.0; 4])])
     }
 
     #[test]
     fn every_level_from_there_on_counts_and_none_before() {
         let keys = format!("{KEYS}from = \"1KiB\"\n");
-        assert_eq!(made_of(&[1.5, 0.8, 0.8, 0.8]).word(&keys), "supported");
-        assert_eq!(made_of(&[0.8, 0.8, 1.2, 0.8]).word(&keys), "rejected");
-        assert_eq!(made_of(&[0.8, 0.8, 0.99, 0.8]).word(&keys), "inconclusive");
+        assert_eq!(data_with(&[1.5, 0.8, 0.8, 0.8]).verdict_name(&keys), "supported");
+        assert_eq!(data_with(&[0.8, 0.8, 1.2, 0.8]).verdict_name(&keys), "rejected");
+        assert_eq!(data_with(&[0.8, 0.8, 0.99, 0.8]).verdict_name(&keys), "inconclusive");
     }
 
     #[test]
     fn a_level_that_one_line_lacks_is_told() {
-        let made =
-            made_of(&[0.8; 4]).without(|mechanism, level, _| (mechanism, level) == ("pipe", 2));
-        let found = made.found(&format!("{KEYS}from = \"512\"\n"));
-        let words: Vec<&str> = found.parts.iter().map(|part| part.verdict.word()).collect();
+        let data =
+            data_with(&[0.8; 4]).without(|mechanism, level, _| (mechanism, level) == ("pipe", 2));
+        let found = data.findings(&format!("{KEYS}from = \"512\"\n"));
+        let words: Vec<&str> = found.parts.iter().map(|part| part.verdict.name()).collect();
         assert_eq!(words, ["not testable here", "supported", "supported", "supported"]);
     }
 
     #[test]
     fn beyond_the_largest_level_there_is_nothing_to_test() {
         let keys = format!("{KEYS}from = \"8KiB\"\n");
-        assert_eq!(made_of(&[0.8; 4]).word(&keys), "not testable here");
+        assert_eq!(data_with(&[0.8; 4]).verdict_name(&keys), "not testable here");
     }
 }

@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::claim_table::ClaimTable;
+use super::figure_layout::FigureKeys;
 use super::key_values::{KeyError, KeyValues};
 use super::operand_cases::OperandCases;
 use super::outcome::Correction;
-use super::picture::PictureKeys;
 use super::{Judge, Test};
-use crate::sections::{CORRECTION, FIGURE_NUMBER, LEVEL, METRIC, NEED, OVER, PUBLISHED, WHERE};
+use crate::sections::{
+    ALPHA, CORRECTION, FIGURE_NUMBER, METRIC, MIN_FRACTION, OVER, PUBLISHED, WHERE,
+};
 use crate::selection::is_size;
 use crate::{Metric, Mistakes, Selection, Values};
 
@@ -26,18 +28,18 @@ pub struct Claim {
     cases: Selection,
     over: String,
     published: Option<String>,
-    figure: Option<String>,
+    figure_number: Option<String>,
     rules: ClaimRules,
     /// How the publication judged it.
-    beside: Option<OriginalRules>,
+    original_rules: Option<OriginalRules>,
 }
 
 /// Rules by which a claim is judged.
 #[derive(Clone, Debug)]
 struct ClaimRules {
-    level: f64,
+    alpha: f64,
     correction: Correction,
-    need: f64,
+    min_fraction: f64,
     judge: Arc<dyn Judge>,
     /// Values of the keys as given, for display.
     given: Values,
@@ -46,9 +48,9 @@ struct ClaimRules {
 /// Rules by which a publication judged a claim. What it does not specify is as in [`ClaimRules`].
 #[derive(Clone, Debug)]
 struct OriginalRules {
-    level: Option<f64>,
+    alpha: Option<f64>,
     correction: Option<Correction>,
-    need: Option<f64>,
+    min_fraction: Option<f64>,
     judge: Arc<dyn Judge>,
     given: Values,
 }
@@ -63,9 +65,9 @@ impl ClaimRules {
     fn parse(table: &ClaimTable) -> Result<Self, KeyError> {
         let keys = KeyValues::new(&table.values);
         Ok(Self {
-            level: keys.value(&LEVEL)?,
+            alpha: keys.value(&ALPHA)?,
             correction: keys.value(&CORRECTION)?,
-            need: keys.value(&NEED)?,
+            min_fraction: keys.value(&MIN_FRACTION)?,
             judge: (table.test.parse)(&keys)?,
             given: table.values.clone(),
         })
@@ -74,24 +76,24 @@ impl ClaimRules {
 
 impl OriginalRules {
     /// Parses the rules of `table`, overridden by the values in `beside`.
-    fn parse(table: &ClaimTable, beside: &Values) -> Result<Self, KeyError> {
-        let given = table.values.with(beside);
-        let own = KeyValues::new(beside);
+    fn parse(table: &ClaimTable, overrides: &Values) -> Result<Self, KeyError> {
+        let given = table.values.with_overrides(overrides);
+        let keys = KeyValues::new(overrides);
         Ok(Self {
-            level: own.optional(&LEVEL)?,
-            correction: own.optional(&CORRECTION)?,
-            need: own.optional(&NEED)?,
+            alpha: keys.optional(&ALPHA)?,
+            correction: keys.optional(&CORRECTION)?,
+            min_fraction: keys.optional(&MIN_FRACTION)?,
             judge: (table.test.parse)(&KeyValues::new(&given))?,
             given,
         })
     }
 
     /// Returns these rules, completed by those of the claim.
-    fn or(&self, rules: &ClaimRules) -> ClaimRules {
+    fn with_defaults(&self, rules: &ClaimRules) -> ClaimRules {
         ClaimRules {
-            level: self.level.unwrap_or(rules.level),
+            alpha: self.alpha.unwrap_or(rules.alpha),
             correction: self.correction.unwrap_or(rules.correction),
-            need: self.need.unwrap_or(rules.need),
+            min_fraction: self.min_fraction.unwrap_or(rules.min_fraction),
             judge: Arc::clone(&self.judge),
             given: self.given.clone(),
         }
@@ -106,7 +108,8 @@ impl Claim {
 
     fn from_table(table: &ClaimTable) -> Result<Self, KeyError> {
         let keys = KeyValues::new(&table.values);
-        let beside = table.beside.as_ref().map(|beside| OriginalRules::parse(table, beside));
+        let original_rules =
+            table.original_test.as_ref().map(|values| OriginalRules::parse(table, values));
         Ok(Self {
             id: table.id.clone(),
             claim: table.claim.clone(),
@@ -115,9 +118,9 @@ impl Claim {
             cases: keys.optional(&WHERE)?.unwrap_or_default(),
             over: keys.value(&OVER)?,
             published: keys.optional(&PUBLISHED)?,
-            figure: keys.optional(&FIGURE_NUMBER)?,
+            figure_number: keys.optional(&FIGURE_NUMBER)?,
             rules: ClaimRules::parse(table)?,
-            beside: beside.transpose()?,
+            original_rules: original_rules.transpose()?,
         })
     }
 
@@ -137,8 +140,8 @@ impl Claim {
     }
 
     /// Returns the number of the p-value figure in the publication, if there is one.
-    pub fn figure(&self) -> Option<&str> {
-        self.figure.as_deref()
+    pub fn figure_number(&self) -> Option<&str> {
+        self.figure_number.as_deref()
     }
 
     /// Returns the factor along which lines run.
@@ -152,24 +155,24 @@ impl Claim {
     }
 
     /// Returns the significance level of the test.
-    pub const fn level(&self) -> f64 {
-        self.rules.level
+    pub const fn alpha(&self) -> f64 {
+        self.rules.alpha
     }
 
     /// Returns the same claim with another significance level.
-    pub(super) fn at_level(&self, level: f64) -> Self {
-        Self { rules: ClaimRules { level, ..self.rules.clone() }, ..self.clone() }
+    pub(super) fn with_alpha(&self, alpha: f64) -> Self {
+        Self { rules: ClaimRules { alpha, ..self.rules.clone() }, ..self.clone() }
     }
 
     /// Returns the minimum share of its parts that must hold.
-    pub(super) const fn need(&self) -> f64 {
-        self.rules.need
+    pub(super) const fn min_fraction(&self) -> f64 {
+        self.rules.min_fraction
     }
 
     /// Whether all of its parts must hold. Then no correction is needed: chance would have to cause a false positive in
     /// every part.
     pub fn needs_all(&self) -> bool {
-        self.need() >= 1.0
+        self.min_fraction() >= 1.0
     }
 
     /// Returns the correction of its p-values.
@@ -188,14 +191,14 @@ impl Claim {
     }
 
     /// Returns the values of its test's keys that its figure shows.
-    pub fn picture_keys(&self) -> PictureKeys<'_> {
-        self.rules.judge.picture_keys()
+    pub fn figure_keys(&self) -> FigureKeys<'_> {
+        self.rules.judge.figure_keys()
     }
 
     /// Returns the cases of both sides. For a claim without sides, returns its cases and those of its baseline.
     pub fn selections(&self) -> Vec<Selection> {
         match self.operands() {
-            Some(operands) => operands.sides().map(|side| self.cases.and(side)).to_vec(),
+            Some(operands) => operands.sides().map(|side| self.cases.intersection(side)).to_vec(),
             None => {
                 let baseline = self.rules.judge.baseline().cloned();
                 std::iter::once(self.cases.clone()).chain(baseline).collect()
@@ -204,8 +207,8 @@ impl Claim {
     }
 
     /// Returns the word that the study file gives for `key`, for display.
-    pub fn given_word(&self, key: &str) -> Option<&'static str> {
-        self.rules.given.word(key)
+    pub fn given_choice(&self, key: &str) -> Option<&'static str> {
+        self.rules.given.choice(key)
     }
 
     /// Returns the cases that the study file gives for `key`, for display.
@@ -216,14 +219,14 @@ impl Claim {
     /// Whether its cases can include some of the matrix `name`.
     pub(crate) fn is_about(&self, name: &str) -> bool {
         let sides = self.rules.given.selections();
-        let named: Vec<&Selection> = sides.filter(|side| side.has("matrix")).collect();
+        let named: Vec<&Selection> = sides.filter(|side| side.has_factor("matrix")).collect();
         named.is_empty() || named.iter().any(|side| side.allows("matrix", name))
     }
 
     /// Returns the claim as the publication judged it, if the study specifies that.
-    pub fn beside(&self) -> Option<Self> {
-        let rules = self.beside.as_ref()?.or(&self.rules);
-        Some(Self { rules, beside: None, ..self.clone() })
+    pub fn with_original_test(&self) -> Option<Self> {
+        let rules = self.original_rules.as_ref()?.with_defaults(&self.rules);
+        Some(Self { rules, original_rules: None, ..self.clone() })
     }
 }
 
@@ -233,13 +236,14 @@ mod tests {
 
     use super::*;
     use crate::hypothesis::TESTS;
-    use crate::hypothesis::test_data::{read, study};
+    use crate::hypothesis::test_data::{parse_study, study};
     use crate::sections::HYPOTHESIS;
-    use crate::{Key, Need, Takes};
+    use crate::{Key, Requirement, ValueType};
 
     /// Returns the keys of a claim of `test`: those that it needs, with their examples, and `more`.
     fn keys(test: &Test, more: &str) -> String {
-        let is_needed = |key: &&Key| key.need == Need::Required || key.name == "above";
+        let is_needed =
+            |key: &&Key| key.requirement == Requirement::Required || key.name == "above";
         let needed = test.keys.iter().filter(is_needed);
         let needed: String =
             needed.map(|key| format!("{} = {}\n", key.name, key.example)).collect();
@@ -252,7 +256,7 @@ mod tests {
 
     /// Describes all that a claim is judged by.
     fn judged_by(claim: &Claim) -> String {
-        let ClaimRules { level, correction, need, judge, .. } = &claim.rules;
+        let ClaimRules { alpha: level, correction, min_fraction: need, judge, .. } = &claim.rules;
         let Claim { metric, cases, over, .. } = claim;
         format!("{level} {correction:?} {need} {judge:?} {metric:?} {cases:?} {over}")
     }
@@ -262,11 +266,13 @@ mod tests {
         let keys = HYPOTHESIS.keys.iter().chain(test.keys);
         keys.filter_map(|key| {
             let default = key.default()?;
-            let written = match key.takes {
-                Takes::Number(..) | Takes::Whole(..) if default.parse::<f64>().is_ok() => {
+            let written = match key.value_type {
+                ValueType::Number(..) | ValueType::Integer(..)
+                    if default.parse::<f64>().is_ok() =>
+                {
                     default.to_owned()
                 }
-                Takes::OneOf(_) => format!("\"{default}\""),
+                ValueType::Choice(_) => format!("\"{default}\""),
                 _ if key.name == OVER.name => format!("\"{default}\""),
                 _ => return None,
             };
@@ -287,20 +293,20 @@ mod tests {
             }
         }
         let all = [
+            "alpha",
             "at",
             "correction",
-            "level",
             "levels",
             "margin",
-            "most",
-            "need",
+            "max_differing",
+            "min_fraction",
             "negligible",
             "of_second",
             "over",
             "rule",
             "statistic",
             "tolerance",
-            "who",
+            "winner",
         ];
         assert_eq!(checked.into_iter().collect::<Vec<_>>(), all);
     }
@@ -309,13 +315,14 @@ mod tests {
     fn every_word_of_a_key_means_something_else() {
         for test in TESTS {
             for key in HYPOTHESIS.keys.iter().chain(test.keys) {
-                let Takes::OneOf(words) = key.takes else { continue };
-                let one = |word: &&str| {
+                let ValueType::Choice(words) = key.value_type else { continue };
+                let rules_with = |word: &&str| {
                     let text = keys(test, &format!("{} = \"{word}\"\n", key.name));
-                    let study = read(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
+                    let study =
+                        parse_study(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
                     judged_by(&study.hypotheses[0])
                 };
-                let means: BTreeSet<String> = words.iter().map(one).collect();
+                let means: BTreeSet<String> = words.iter().map(rules_with).collect();
                 assert_eq!(means.len(), words.len(), "{}: {}", test.name, key.name);
             }
         }
@@ -323,11 +330,11 @@ mod tests {
 
     /// Returns a value of `key` other than its default. `None` for words, of which there is another test.
     fn other_value(key: &Key) -> Option<&'static str> {
-        match key.takes {
-            Takes::OneOf(_) => None,
-            Takes::Number(..) => Some("0.07"),
-            Takes::Whole(..) => Some("5"),
-            Takes::Cases => Some("{ mechanism = \"fifo\" }"),
+        match key.value_type {
+            ValueType::Choice(_) => None,
+            ValueType::Number(..) => Some("0.07"),
+            ValueType::Integer(..) => Some("5"),
+            ValueType::Cases => Some("{ mechanism = \"fifo\" }"),
             _ => Some(key.example),
         }
     }
@@ -336,7 +343,7 @@ mod tests {
     fn every_optional_key_has_an_effect() {
         for test in TESTS {
             let left_out = judged_by(&claim(&keys(test, "")));
-            for key in test.keys.iter().filter(|key| key.need != Need::Required) {
+            for key in test.keys.iter().filter(|key| key.requirement != Requirement::Required) {
                 let Some(value) = other_value(key) else { continue };
                 let text = keys(test, "").replace("above = 1.5\n", "");
                 let given = claim(&format!("{text}{} = {value}\n", key.name));
@@ -347,16 +354,16 @@ mod tests {
 
     #[test]
     fn what_the_publication_leaves_open_is_as_in_the_claim() {
-        let text = keys(TESTS[0], "level = 0.01\nnegligible = 0.03\n");
+        let text = keys(TESTS[0], "alpha = 0.01\nnegligible = 0.03\n");
         let original = |beside: &str| {
-            let claim = claim(&format!("{text}beside = {{ {beside} }}\n"));
-            let original = claim.at_level(0.002).beside().expect("a judgement");
-            (original.level(), original.correction(), judged_by(&original))
+            let claim = claim(&format!("{text}original_test = {{ {beside} }}\n"));
+            let original = claim.with_alpha(0.002).with_original_test().expect("a judgement");
+            (original.alpha(), original.correction(), judged_by(&original))
         };
         let (level, correction, by) = original("statistic = \"student\", correction = \"none\"");
         assert_eq!((level, correction), (0.002, Correction::None));
         assert!(by.contains("statistic: Student, negligible: 0.03"), "{by}");
-        let (level, correction, by) = original("level = 0.1, first = { mechanism = \"fifo\" }");
+        let (level, correction, by) = original("alpha = 0.1, first = { mechanism = \"fifo\" }");
         assert_eq!((level, correction), (0.1, Correction::Holm));
         assert!(by.contains("statistic: Wilcoxon") && by.contains("fifo"), "{by}");
     }

@@ -4,7 +4,7 @@ use ipcperf_model::suggestion::nearest;
 
 use super::{TESTS, Test};
 use crate::sections::HYPOTHESIS;
-use crate::{BESIDE, Entry, Key, KnownLevels, Mistakes, Table, Takes, Values};
+use crate::{Entry, Key, KnownLevels, Mistakes, ORIGINAL_TEST_KEYS, Table, ValueType, Values};
 
 /// A `[[hypothesis]]` section whose test is known.
 pub(crate) struct ClaimTable {
@@ -17,34 +17,36 @@ pub(crate) struct ClaimTable {
     /// Values of its keys, as given.
     pub(crate) values: Values,
     /// Values with which the publication's own judgement differs.
-    pub(super) beside: Option<Values>,
+    pub(super) original_test: Option<Values>,
 }
 
 impl ClaimTable {
     /// Reads a hypothesis. Its test determines which keys it may have.
     pub(crate) fn read(table: (Table<'_, '_>, &str), mistakes: &mut Mistakes) -> Option<Self> {
-        let named = table.0.entries(table.1).find(|entry| entry.name == "test");
-        let test = named.as_ref().and_then(|entry| test(entry, mistakes));
+        let test_entry = table.0.entries(table.1).find(|entry| entry.name == "test");
+        let test = test_entry.as_ref().and_then(|entry| find_test(entry, mistakes));
         let keys = test.map_or(&[][..], |test| test.keys);
-        let mut beside = None;
-        let others = |entry: &Entry<'_, '_>, mistakes: &mut Mistakes| {
-            if let Some(table) = entry.table().filter(|_| entry.name == "beside") {
-                let keys = [BESIDE, keys];
-                beside =
-                    Some(Values::read_some((table, &entry.path), &keys, mistakes, |entry, _| {
-                        test.is_none() && TESTS.iter().any(|one| one.has(entry.name))
-                    }));
+        let mut original_test = None;
+        let read_other_key = |entry: &Entry<'_, '_>, mistakes: &mut Mistakes| {
+            if let Some(table) = entry.table().filter(|_| entry.name == "original_test") {
+                let keys = [ORIGINAL_TEST_KEYS, keys];
+                original_test = Some(Values::read_partial(
+                    (table, &entry.path),
+                    &keys,
+                    mistakes,
+                    |entry, _| test.is_none() && TESTS.iter().any(|one| one.has_key(entry.name)),
+                ));
                 return true;
             }
-            is_of_another(test, entry, mistakes)
+            report_foreign_key(test, entry, mistakes)
         };
-        let values = Values::read(table, &[HYPOTHESIS.keys, keys], mistakes, others);
+        let values = Values::read(table, &[HYPOTHESIS.keys, keys], mistakes, read_other_key);
         Some(Self {
             id: values.text("id")?.to_owned(),
             claim: values.text("claim")?.to_owned(),
             test: test?,
             values,
-            beside,
+            original_test,
         })
     }
 
@@ -53,23 +55,23 @@ impl ClaimTable {
         self.values.line
     }
 
-    /// Returns the names of the keys that accept values of the kind that `is_meant` recognizes.
-    pub(crate) fn keys_of(&self, is_meant: fn(Takes) -> bool) -> Vec<&'static str> {
+    /// Returns the names of the keys that accept values of the kind that `is_accepted` recognizes.
+    pub(crate) fn keys_accepting(&self, is_accepted: fn(ValueType) -> bool) -> Vec<&'static str> {
         let keys = HYPOTHESIS.keys.iter().chain(self.test.keys);
-        keys.filter(|key| is_meant(key.takes)).map(|key: &Key| key.name).collect()
+        keys.filter(|key| is_accepted(key.value_type)).map(|key: &Key| key.name).collect()
     }
 
     /// Reports levels that no matrix has and that would select nothing.
     pub(crate) fn check(&self, known: &KnownLevels<'_>, mistakes: &mut Mistakes) {
-        let keys = self.keys_of(|takes| matches!(takes, Takes::Cases));
+        let keys = self.keys_accepting(|takes| matches!(takes, ValueType::Cases));
         check_cases(&self.values, &keys, known, mistakes);
     }
 }
 
 /// Maximum number of unknown levels reported for a factor.
-const MOST_UNKNOWN: usize = 10;
+const MAX_UNKNOWN: usize = 10;
 /// Maximum number of levels searched for the nearest match.
-const MOST_COMPARED: usize = 100;
+const MAX_COMPARED: usize = 100;
 
 /// Reports levels in the selections of `keys` that no matrix has.
 pub fn check_cases(
@@ -80,30 +82,25 @@ pub fn check_cases(
 ) {
     for key in keys {
         let Some(selection) = values.cases(key) else { continue };
-        let (line, path) = values.place_of(key);
+        let (line, path) = values.location_of(key);
         for (factor, levels) in selection.factors() {
             let (line, path) =
                 (selection.line_of(factor).unwrap_or(line), format!("{path}.{factor}"));
-            let Some(known) = known.of_factor(factor) else {
+            let Some(known) = known.get(factor) else {
                 let what = format!("no matrix has the factor {factor}");
                 mistakes.add((line, &path), what, "add it to a matrix, or leave it out here");
                 continue;
             };
             let unknown = levels.iter().filter(|level| !known.contains(level.as_str()));
-            for level in unknown.take(MOST_UNKNOWN) {
+            for level in unknown.take(MAX_UNKNOWN) {
                 // A suggestion from a long list is rarely right and takes long to find.
-                let few = Some(known).filter(|known| known.len() <= MOST_COMPARED);
+                let few = Some(known).filter(|known| known.len() <= MAX_COMPARED);
                 let near = few.and_then(|known| nearest(level, known.iter().copied()));
                 let remedy = near.map_or_else(
                     || {
                         format!(
-                            "its levels are {}",
-                            known
-                                .iter()
-                                .copied()
-                                .take(MOST_COMPARED)
-                                .collect::<Vec<_>>()
-                                .join(", ")
+                            "the levels are {}",
+                            known.iter().copied().take(MAX_COMPARED).collect::<Vec<_>>().join(", ")
                         )
                     },
                     |near| format!("did you mean `{near}`?"),
@@ -115,19 +112,19 @@ pub fn check_cases(
 }
 
 /// Whether `entry` is a key of some other test. Reports it if `test` is known; otherwise the key may be valid.
-fn is_of_another(test: Option<&Test>, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
-    let having = TESTS.iter().filter(|one| one.has(entry.name)).map(|one| one.name);
-    let having: Vec<&str> = having.collect();
-    if let Some(test) = test.filter(|_| !having.is_empty()) {
-        let what = format!("{} has no such key", test.name);
-        let remedy = format!("leave it out, or name a test that has it: {}", having.join(", "));
-        mistakes.add(entry.place(), what, remedy);
+fn report_foreign_key(test: Option<&Test>, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> bool {
+    let owners = TESTS.iter().filter(|one| one.has_key(entry.name)).map(|one| one.name);
+    let owners: Vec<&str> = owners.collect();
+    if let Some(test) = test.filter(|_| !owners.is_empty()) {
+        let what = format!("unknown key for {}", test.name);
+        let remedy = format!("leave it out, or use a test that has it: {}", owners.join(", "));
+        mistakes.add(entry.location(), what, remedy);
     }
-    !having.is_empty()
+    !owners.is_empty()
 }
 
 /// Returns the test that `entry` names.
-fn test(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<&'static Test> {
+fn find_test(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<&'static Test> {
     let name = entry.text().filter(|_| entry.kind() == "text")?;
     let found = TESTS.iter().find(|test| test.name == name).copied();
     if found.is_none() {
@@ -136,7 +133,7 @@ fn test(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<&'static Test>
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
         };
-        mistakes.add(entry.place(), format!("there is no test `{name}`"), remedy);
+        mistakes.add(entry.location(), format!("unknown test `{name}`"), remedy);
     }
     found
 }

@@ -1,25 +1,25 @@
 //! Comparison of two samples: p-value, effect size and the repetitions that would settle it.
 
 use ipcperf_stats::{
-    Alternative, Degenerate, Design, Method, Tested, Zeros, benjamini_hochberg, cliffs_delta,
+    Alternative, Degenerate, Design, Method, TestResult, Zeros, benjamini_hochberg, cliffs_delta,
     hedges_g, holm, mann_whitney, median, needed_n, paired_hedges_g, paired_ratio, paired_t,
     rank_biserial, ratio_of_geometric_means, student_t, welch_t, wilcoxon,
 };
 
-use super::evidence::{EstimateKind, Place};
+use super::evidence::{EstimateKind, PartScope};
 use super::interval::Bounds;
-use super::key_values::KeyWord;
-use super::{Claim, Correction, Estimate, Part, Point, Rule, Verdict};
+use super::key_values::KeyChoice;
+use super::{Claim, Correction, DecisionRule, Estimate, Part, Point, Verdict};
 
 /// Statistical power for which needed repetitions are computed.
 const POWER: f64 = 0.8;
 /// Confidence level of intervals.
-const INTERVAL: f64 = 0.95;
+const CONFIDENCE: f64 = 0.95;
 /// Maximum number of differences for which Wilcoxon's test uses the permutation distribution, which is exact also with
 /// ties and zeros. Above it, the method is chosen automatically.
-const MOST_COUNTED: usize = 500;
+const MAX_EXACT: usize = 500;
 /// Minimum number of values from which identical ones count as evidence. Fewer say nothing about the spread.
-const FEWEST_ALIKE: usize = 5;
+const MIN_IDENTICAL: usize = 5;
 
 /// Statistic for comparing two samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,32 +33,32 @@ pub(super) enum Statistic {
 
 /// Two samples: all values, and the pairs of values from the same block.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sides {
+pub(super) struct SamplePair {
     pub(super) first: Vec<f64>,
     pub(super) second: Vec<f64>,
     paired: [Vec<f64>; 2],
 }
 
 /// A comparison and its direction.
-pub(super) struct Compared {
+pub(super) struct ComparisonResult {
     pub(super) part: Part,
-    pub(super) lean: Lean,
+    pub(super) direction: Direction,
     /// Effect size (Hedges' g), for computing needed repetitions.
     effect: Option<f64>,
     statistic: Statistic,
-    sides: Sides,
+    samples: SamplePair,
 }
 
 /// The larger sample according to the test statistic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lean {
+pub(super) enum Direction {
     First,
     Second,
     Neither,
 }
 
-impl KeyWord for Statistic {
-    fn from_word(word: &str) -> Option<Self> {
+impl KeyChoice for Statistic {
+    fn from_choice(word: &str) -> Option<Self> {
         match word {
             "wilcoxon" => Some(Self::Wilcoxon),
             "paired-t" => Some(Self::PairedT),
@@ -87,14 +87,14 @@ impl Statistic {
     /// Runs the test on `sides`.
     pub(super) fn test(
         self,
-        sides: &Sides,
+        sides: &SamplePair,
         alternative: Alternative,
-    ) -> Result<Tested, Degenerate> {
+    ) -> Result<TestResult, Degenerate> {
         let [first, second] = &sides.paired;
         match self {
             Self::Wilcoxon => {
                 let differences = sides.differences();
-                let is_few = differences.len() <= MOST_COUNTED;
+                let is_few = differences.len() <= MAX_EXACT;
                 let method = if is_few { Method::Permutation } else { Method::Auto };
                 wilcoxon(&differences, alternative, Zeros::Drop, method)
             }
@@ -107,7 +107,7 @@ impl Statistic {
         }
     }
 
-    fn lean(self, sides: &Sides) -> Lean {
+    fn direction(self, sides: &SamplePair) -> Direction {
         let sign = match self {
             Self::Wilcoxon => rank_biserial(&sides.differences()).ok(),
             Self::MannWhitney => cliffs_delta(&sides.first, &sides.second),
@@ -115,9 +115,9 @@ impl Statistic {
             Self::Student | Self::Welch => Some(mean(&sides.first) - mean(&sides.second)),
         };
         match sign {
-            Some(sign) if sign > 0.0 => Lean::First,
-            Some(sign) if sign < 0.0 => Lean::Second,
-            _ => Lean::Neither,
+            Some(sign) if sign > 0.0 => Direction::First,
+            Some(sign) if sign < 0.0 => Direction::Second,
+            _ => Direction::Neither,
         }
     }
 }
@@ -131,16 +131,16 @@ fn mean(values: &[f64]) -> f64 {
     sum(values) / values.len().max(1) as f64
 }
 
-impl Sides {
+impl SamplePair {
     /// Collects the values of two points.
-    pub(super) fn of(first: &Point, second: &Point) -> Self {
-        let pairs = first.pairs(second);
-        Self { first: first.all(), second: second.all(), paired: split(&pairs) }
+    pub(super) fn from_points(first: &Point, second: &Point) -> Self {
+        let pairs = first.paired_values(second);
+        Self { first: first.all_values(), second: second.all_values(), paired: unzip_pairs(&pairs) }
     }
 
     /// Uses only the values of `pairs`.
-    pub(super) fn of_pairs(pairs: &[(f64, f64)]) -> Self {
-        let paired = split(pairs);
+    pub(super) fn from_pairs(pairs: &[(f64, f64)]) -> Self {
+        let paired = unzip_pairs(pairs);
         Self { first: paired[0].clone(), second: paired[1].clone(), paired }
     }
 
@@ -168,7 +168,7 @@ impl Sides {
         }
     }
 
-    /// Returns the ratio of first to second, with its interval at confidence `level`, computed on a logarithmic scale.
+    /// Returns the ratio of first to second, with its interval at confidence `alpha`, computed on a logarithmic scale.
     pub(super) fn ratio(&self, statistic: Statistic, level: f64) -> Option<Estimate> {
         let ratio = if statistic.is_paired() {
             paired_ratio(&self.paired[0], &self.paired[1], level)
@@ -176,13 +176,13 @@ impl Sides {
             ratio_of_geometric_means(&self.first, &self.second, level)
         };
         let ratio = ratio.ok()?;
-        let is_known = ratio.high != ratio.low || self.n(statistic) >= FEWEST_ALIKE;
+        let is_known = ratio.high != ratio.low || self.n(statistic) >= MIN_IDENTICAL;
         let [low, high] = [ratio.low, ratio.high].map(|end| end.filter(|_| is_known));
-        Some(Estimate::new(EstimateKind::Ratio, ratio.ratio, level).between(low, high))
+        Some(Estimate::new(EstimateKind::Ratio, ratio.ratio, level).with_interval(low, high))
     }
 
-    /// Returns Hedges' g with its interval at confidence `level`.
-    pub(super) fn hedges(&self, statistic: Statistic, level: f64) -> Option<Estimate> {
+    /// Returns Hedges' g with its interval at confidence `alpha`.
+    pub(super) fn hedges_g(&self, statistic: Statistic, level: f64) -> Option<Estimate> {
         let g = if statistic.is_paired() {
             paired_hedges_g(&self.paired[0], &self.paired[1], level)
         } else {
@@ -190,22 +190,27 @@ impl Sides {
         };
         let g = g.ok()?;
         let (low, high) = (Some(g.interval.low), Some(g.interval.high));
-        Some(Estimate::new(EstimateKind::HedgesG, g.g, level).between(low, high))
+        Some(Estimate::new(EstimateKind::HedgesG, g.g, level).with_interval(low, high))
     }
 }
 
-fn split(pairs: &[(f64, f64)]) -> [Vec<f64>; 2] {
+fn unzip_pairs(pairs: &[(f64, f64)]) -> [Vec<f64>; 2] {
     [pairs.iter().map(|pair| pair.0).collect(), pairs.iter().map(|pair| pair.1).collect()]
 }
 
 /// Compares `sides` by `statistic`. The verdict is left open, unless they cannot be compared.
-pub(super) fn compare(place: Place, sides: &Sides, statistic: Statistic, unit: &str) -> Compared {
+pub(super) fn compare(
+    place: PartScope,
+    sides: &SamplePair,
+    statistic: Statistic,
+    unit: &str,
+) -> ComparisonResult {
     let mut part = Part::new(place, sides.n(statistic));
     part.unit = unit.to_owned();
     part.medians =
         [&sides.first, &sides.second].into_iter().filter_map(|side| median(side)).collect();
-    part.estimates.extend(sides.ratio(statistic, INTERVAL));
-    part.estimates.extend(sides.hedges(statistic, INTERVAL));
+    part.estimates.extend(sides.ratio(statistic, CONFIDENCE));
+    part.estimates.extend(sides.hedges_g(statistic, CONFIDENCE));
     part.series = vec![sides.series()];
     match statistic.test(sides, Alternative::TwoSided) {
         Ok(tested) => {
@@ -214,18 +219,24 @@ pub(super) fn compare(place: Place, sides: &Sides, statistic: Statistic, unit: &
         }
         // The test is degenerate because the samples do not differ.
         Err(Degenerate::AllZero | Degenerate::NoSpread | Degenerate::Tied)
-            if statistic.lean(sides) == Lean::Neither =>
+            if statistic.direction(sides) == Direction::Neither =>
         {
             part.p = Some(1.0);
         }
         Err(why) => part.verdict = Verdict::NotTestable { reason: why.to_string() },
     }
     let effect = part.estimate(EstimateKind::HedgesG).map(|one| one.value);
-    Compared { part, lean: statistic.lean(sides), effect, statistic, sides: sides.clone() }
+    ComparisonResult {
+        part,
+        direction: statistic.direction(sides),
+        effect,
+        statistic,
+        samples: sides.clone(),
+    }
 }
 
 /// Corrects the p-values of `all` for multiple comparisons.
-pub(super) fn correct(all: &mut [Compared], correction: Correction) {
+pub(super) fn correct_p_values(all: &mut [ComparisonResult], correction: Correction) {
     let p: Vec<f64> = all.iter().filter_map(|one| one.part.p).collect();
     let corrected = match correction {
         Correction::None => Ok(p),
@@ -238,28 +249,34 @@ pub(super) fn correct(all: &mut [Compared], correction: Correction) {
     }
 }
 
-impl Compared {
-    /// Whether its corrected p-value is below `level`.
-    pub(super) fn is_significant(&self, level: f64) -> bool {
-        self.part.p_corrected.is_some_and(|p| p < level)
+impl ComparisonResult {
+    /// Whether its corrected p-value is below `alpha`.
+    pub(super) fn is_significant(&self, alpha: f64) -> bool {
+        self.part.p_corrected.is_some_and(|p| p < alpha)
     }
 
     /// Whether its p-value suffices to support `claim`. The p-value is corrected unless all parts must hold.
     pub(super) fn suffices(&self, claim: &Claim) -> bool {
         let p = if claim.needs_all() { self.part.p } else { self.part.p_corrected };
-        p.is_some_and(|p| p < claim.level())
+        p.is_some_and(|p| p < claim.alpha())
     }
 
     /// Returns its part with `verdict`, decided by `rule`. If the p-value and the interval of the ratio disagree about
     /// a difference, the part gets a note: they come from different methods.
-    pub(super) fn decided(self, claim: &Claim, verdict: Verdict, rule: Option<Rule>) -> Part {
-        let ends = self.ratio_at(1.0 - claim.level()).and_then(|ratio| ratio.low.zip(ratio.high));
+    pub(super) fn into_part(
+        self,
+        claim: &Claim,
+        verdict: Verdict,
+        rule: Option<DecisionRule>,
+    ) -> Part {
+        let ends = self.ratio_at(1.0 - claim.alpha()).and_then(|ratio| ratio.low.zip(ratio.high));
         let by_interval = ends.map(|(low, high)| low > 1.0 || high < 1.0);
-        let by_p = self.part.p.map(|p| p < claim.level());
+        let by_p = self.part.p.map(|p| p < claim.alpha());
         let mut part = Part { verdict, decided_by: rule, ..self.part };
-        if let (Some(Rule::P), Some((true, false) | (false, true))) = (rule, by_p.zip(by_interval))
+        if let (Some(DecisionRule::P), Some((true, false) | (false, true))) =
+            (rule, by_p.zip(by_interval))
         {
-            part.remark("p decides: the interval, which is of another method, says otherwise");
+            part.add_note("the p-value decides; the interval, which has another method, disagrees");
         }
         part
     }
@@ -270,64 +287,69 @@ impl Compared {
     }
 
     /// Returns Hedges' g.
-    pub(super) fn hedges(&self) -> Option<&Estimate> {
+    pub(super) fn hedges_g(&self) -> Option<&Estimate> {
         self.part.estimate(EstimateKind::HedgesG)
     }
 
-    /// Returns Hedges' g with an interval at confidence `level`.
-    pub(super) fn hedges_at(&self, level: f64) -> Option<Estimate> {
-        self.sides.hedges(self.statistic, level)
+    /// Returns Hedges' g with an interval at confidence `alpha`.
+    pub(super) fn hedges_g_at(&self, level: f64) -> Option<Estimate> {
+        self.samples.hedges_g(self.statistic, level)
     }
 
-    /// Returns the ratio of first to second with an interval at confidence `level`.
+    /// Returns the ratio of first to second with an interval at confidence `alpha`.
     pub(super) fn ratio_at(&self, level: f64) -> Option<Estimate> {
-        self.sides.ratio(self.statistic, level)
+        self.samples.ratio(self.statistic, level)
     }
 
     /// Whether all values of both samples are identical, and there are too many of them for coincidence.
     pub(super) fn is_identical(&self) -> bool {
-        let Sides { first, second, .. } = &self.sides;
+        let SamplePair { first, second, .. } = &self.samples;
         let mut all = first.iter().chain(second);
         let one = all.next();
-        self.part.n >= FEWEST_ALIKE && all.all(|other| Some(other) == one)
+        self.part.n >= MIN_IDENTICAL && all.all(|other| Some(other) == one)
     }
 
-    /// Returns an inconclusive verdict with the repetitions needed to show either the difference at `level` or that it
+    /// Returns an inconclusive verdict with the repetitions needed to show either the difference at `alpha` or that it
     /// is within `negligible`.
-    pub(super) fn open(&self, level: f64, negligible: Option<Bounds>) -> Verdict {
-        let shows = self.shows_at(level);
-        let is_none = negligible.zip(self.ratio()).and_then(|(bounds, ratio)| {
+    pub(super) fn inconclusive(&self, alpha: f64, negligible: Option<Bounds>) -> Verdict {
+        let for_difference = self.needed_repetitions(alpha);
+        let for_equivalence = negligible.zip(self.ratio()).and_then(|(bounds, ratio)| {
             let is_inside = bounds.above.is_none_or(|above| ratio.value > above)
                 && bounds.below.is_none_or(|below| ratio.value < below);
-            is_inside.then(|| bounds.needed(ratio, self.part.n)).flatten()
+            is_inside.then(|| bounds.needed_repetitions(ratio, self.part.n)).flatten()
         });
-        let needed = [shows, is_none].into_iter().flatten().min();
-        Verdict::open(needed, self.ratio().map(|ratio| ratio.obstacle(1.0)))
+        let needed = [for_difference, for_equivalence].into_iter().flatten().min();
+        Verdict::inconclusive(needed, self.ratio().map(|ratio| ratio.obstacle(1.0)))
     }
 
-    /// Returns the repetitions needed to show an effect of this size at `level` with a power of 80 %, or `u64::MAX` if
+    /// Returns the repetitions needed to show an effect of this size at `alpha` with a power of 80 %, or `u64::MAX` if
     /// no number suffices. `None` if the effect size is unknown.
-    pub(super) fn shows_at(&self, level: f64) -> Option<u64> {
-        let needed = self.statistic.needed(self.effect?, level, Alternative::TwoSided);
+    pub(super) fn needed_repetitions(&self, alpha: f64) -> Option<u64> {
+        let needed = self.statistic.needed_repetitions(self.effect?, alpha, Alternative::TwoSided);
         Some(needed.map_or(u64::MAX, |needed| needed.max(self.part.n + 1) as u64))
     }
 }
 
 impl Statistic {
-    /// Returns the repetitions needed to show `effect`, regardless of its sign, at `level` with a power of 80 %. `None`
+    /// Returns the repetitions needed to show `effect`, regardless of its sign, at `alpha` with a power of 80 %. `None`
     /// if even millions do not suffice. A one-sided test is [`Alternative::Greater`].
-    pub(super) fn needed(self, effect: f64, level: f64, alternative: Alternative) -> Option<usize> {
+    pub(super) fn needed_repetitions(
+        self,
+        effect: f64,
+        alpha: f64,
+        alternative: Alternative,
+    ) -> Option<usize> {
         let design = match self {
             Self::Wilcoxon => Design::PairedWilcoxon,
             Self::PairedT => Design::PairedT,
             Self::MannWhitney | Self::Student | Self::Welch => Design::TwoSampleT,
         };
-        let needed = needed_n(design, effect.abs(), level, POWER, alternative).ok()?;
+        let needed = needed_n(design, effect.abs(), alpha, POWER, alternative).ok()?;
         // With n signs, the rarest outcome has probability 2^-n on each side, which limits the smallest p-value.
         let sides = if alternative == Alternative::TwoSided { 2.0 } else { 1.0 };
-        let signs = (2..64).find(|n| sides * 0.5_f64.powi(*n) < level)?;
-        let least = if self == Self::Wilcoxon { usize::try_from(signs).ok()? } else { 2 };
-        Some(needed.max(least))
+        let signs = (2..64).find(|n| sides * 0.5_f64.powi(*n) < alpha)?;
+        let min_n = if self == Self::Wilcoxon { usize::try_from(signs).ok()? } else { 2 };
+        Some(needed.max(min_n))
     }
 }
 
@@ -335,8 +357,8 @@ impl Statistic {
 mod tests {
     use super::*;
 
-    fn compared(pairs: &[(f64, f64)], statistic: Statistic) -> Compared {
-        compare(Place::line("part"), &Sides::of_pairs(pairs), statistic, "")
+    fn compared(pairs: &[(f64, f64)], statistic: Statistic) -> ComparisonResult {
+        compare(PartScope::from_line("part"), &SamplePair::from_pairs(pairs), statistic, "")
     }
 
     #[test]
@@ -384,8 +406,8 @@ mod tests {
     #[test]
     fn no_effect_however_large_shows_by_fewer_signs_than_there_must_be() {
         let two_sided = Alternative::TwoSided;
-        assert_eq!(Statistic::Wilcoxon.needed(50.0, 0.05, two_sided), Some(6));
-        assert_eq!(Statistic::Wilcoxon.needed(50.0, 0.05 / 16.0, two_sided), Some(10));
-        assert_eq!(Statistic::Wilcoxon.needed(1e-6, 0.05, two_sided), None);
+        assert_eq!(Statistic::Wilcoxon.needed_repetitions(50.0, 0.05, two_sided), Some(6));
+        assert_eq!(Statistic::Wilcoxon.needed_repetitions(50.0, 0.05 / 16.0, two_sided), Some(10));
+        assert_eq!(Statistic::Wilcoxon.needed_repetitions(1e-6, 0.05, two_sided), None);
     }
 }

@@ -1,65 +1,71 @@
 //! crosses-over: one line of cases overtakes another.
 
 use ipcperf_model::size::parse as parse_size;
-use ipcperf_stats::{Bootstrap, Course, Crossing, Lasting, crossing};
+use ipcperf_stats::{Bootstrap, Course, Crossing, LastingCrossing, crossing};
 
-use super::compare::{Compared, Sides, compare, correct};
-use super::comparison::Comparison;
-use super::crossing_sides::{Side, Stand, is_refuted, is_shown, winner_of, worst};
-use super::evidence::{EstimateKind, Place};
-use super::interval::{Bounds, Sure};
-use super::key_values::{KeyError, KeyValue, KeyValues, KeyWord};
+use super::compare::{ComparisonResult, SamplePair, compare, correct_p_values};
+use super::comparison_keys::ComparisonKeys;
+use super::crossing_evidence::{
+    LevelEvidence, Side, hardest_side, is_refuted, is_shown, winner_of,
+};
+use super::evidence::{EstimateKind, PartScope};
+use super::figure_layout::{BetterNote, Caption, FigureLayout, PanelGrouping};
+use super::interval::{Alphas, Bounds};
+use super::key_values::{KeyChoice, KeyError, KeyValue, KeyValues};
 use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::operand_cases::OperandCases;
-use super::operands::{Compares, Pair, compares};
-use super::picture::{BetterNote, Caption, Picture, Together};
-use super::{Cells, Claim, Estimate, Found, Judge, Part, Point, Test, Verdict, parsed};
+use super::operands::{LinePair, PairedLines, pair_lines};
+use super::{Cells, Claim, Estimate, Findings, Judge, Part, Point, Test, Verdict, parse_keys};
 use crate::better::float;
 use crate::values::Value;
-use crate::{Better, Key, Need, Takes};
+use crate::{Better, Key, Requirement, ValueType};
 
 pub(super) const TEST: Test = Test {
     name: "crosses-over",
-    about: "along the factor one line overtakes the other, for good; told with the place and its interval",
-    formula: "The place where the median over blocks of the paired ratio passes 1 for good, interpolated between \
-              levels in logarithms, and its percentile interval over resamples of whole blocks. Supported \
-              where the ratio differs from 1 in its direction at some level on either side of it (paired \
-              Wilcoxon test, corrected over the levels of the pair), the interval ends before the largest level \
-              and, where `between` is given, lies within. Rejected where the 1 - level/m interval of the ratio \
-              (t on logarithms; m pairs of lines) shows that the one said to win has no more than a negligible \
-              advantage at the largest level, or the other none at any level below it, or where the 1 - level/m \
-              interval of the place lies wholly outside `between`. Where `need` is below 1, m divides the level \
-              that supports, too.",
-    assumptions: "The ratio changes steadily between neighbouring levels. Blocks are independent. Both sides of a \
-                  crossing must be shown, so neither is corrected for the other (Berger 1982); at each side one \
-                  level of several suffices, so that levels are. One pair suffices to reject the claim: level/m.",
+    about: "one line overtakes the other along the factor and stays better; the place is reported with \
+            its interval",
+    formula: "The crossing is the place where the median over blocks of the paired ratio passes 1 for the \
+              last time, interpolated between levels in logarithms, with a percentile interval over \
+              resamples of whole blocks. Supported if, on each side of the crossing, the ratio differs \
+              from 1 in the claimed direction at some level (paired Wilcoxon test, corrected over the \
+              levels of the pair), and the interval ends before the largest level and, with `between`, is \
+              within it. Rejected if the 1 - alpha/m interval of the ratio (t on logarithms; m pairs of \
+              lines) shows that any advantage of the claimed winner is negligible at the largest level, \
+              or that the other line has at most a negligible advantage at every smaller level; or if the \
+              1 - alpha/m interval of the place is entirely outside `between`. If `min_fraction` is below \
+              1, alpha is divided by m for support as well.",
+    assumptions: "The ratio changes smoothly between neighboring levels. Blocks are independent. Both \
+                  sides of a crossing must be shown, so neither is corrected for the other (Berger 1982). \
+                  On each side one of several levels is enough, so levels are corrected. One pair is \
+                  enough to reject the claim: alpha/m.",
     source: "Efron 1979, Annals of Statistics 7; Wilcoxon 1945; Holm 1979; Berger 1982, Technometrics 24",
-    keys: &[FIRST, SECOND, OF_SECOND, STATISTIC, NEGLIGIBLE, BETWEEN, WHO],
-    picture: Picture {
-        together: Together::Pairs,
+    keys: &[FIRST, SECOND, OF_SECOND, STATISTIC, NEGLIGIBLE, BETWEEN, WINNER],
+    figure_layout: FigureLayout {
+        panels: PanelGrouping::Pairs,
         caption: Caption::IfFound {
             kind: EstimateKind::CrossingAt,
-            found: "Dashed: where the paired ratio of the two passes 1 for good; its band is the 95 % interval.",
+            found: "Dashed: where the paired ratio of the two lines passes 1 for the last time; the band \
+                    is the 95 % interval.",
             missing: "The lines do not cross.",
         },
         better: BetterNote::Shown,
     },
-    parse: parsed::<CrossesOverKeys>,
+    parse: parse_keys::<CrossesOverKeys>,
 };
 
 const BETWEEN: Key = Key {
     name: "between",
-    takes: Takes::Levels,
-    need: Need::Optional("anywhere"),
-    about: "the two levels between which it is claimed to happen",
+    value_type: ValueType::Levels,
+    requirement: Requirement::Optional("anywhere"),
+    about: "the two levels between which the lines are claimed to cross",
     example: "[\"8KiB\", \"16KiB\"]",
 };
 
-const WHO: Key = Key {
-    name: "who",
-    takes: Takes::OneOf(&["first", "second", "either"]),
-    need: Need::Optional("first"),
-    about: "who is the better beyond the crossing",
+const WINNER: Key = Key {
+    name: "winner",
+    value_type: ValueType::Choice(&["first", "second", "either"]),
+    requirement: Requirement::Optional("first"),
+    about: "which line is better above the crossing",
     example: "\"first\"",
 };
 
@@ -71,8 +77,8 @@ enum ClaimedWinner {
     Either,
 }
 
-impl KeyWord for ClaimedWinner {
-    fn from_word(word: &str) -> Option<Self> {
+impl KeyChoice for ClaimedWinner {
+    fn from_choice(word: &str) -> Option<Self> {
         match word {
             "first" => Some(Self::First),
             "second" => Some(Self::Second),
@@ -94,12 +100,12 @@ impl ClaimedWinner {
 
 /// Two levels between which a crossing is claimed to lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Between {
+struct LevelRange {
     low: f64,
     high: f64,
 }
 
-impl KeyValue for Between {
+impl KeyValue for LevelRange {
     fn from_value(value: &Value) -> Option<Self> {
         let Value::Levels(words) = value else { return None };
         let words = words.iter().flat_map(|word| word.split(','));
@@ -116,8 +122,8 @@ impl KeyValue for Between {
 #[derive(Debug)]
 struct CrossesOverKeys {
     operands: OperandCases,
-    comparison: Comparison,
-    between: Option<Between>,
+    comparison: ComparisonKeys,
+    between: Option<LevelRange>,
     winner: ClaimedWinner,
 }
 
@@ -125,20 +131,21 @@ impl Judge for CrossesOverKeys {
     fn parse(keys: &KeyValues<'_>) -> Result<Self, KeyError> {
         Ok(Self {
             operands: OperandCases::parse(keys, keys.value(&OF_SECOND)?)?,
-            comparison: Comparison::parse(keys)?,
+            comparison: ComparisonKeys::parse(keys)?,
             between: keys.optional(&BETWEEN)?,
-            winner: keys.value(&WHO)?,
+            winner: keys.value(&WINNER)?,
         })
     }
 
-    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
-        match compares(claim, &self.operands, cells) {
+    fn evaluate(&self, claim: &Claim, cells: &Cells<'_>) -> Findings {
+        match pair_lines(claim, &self.operands, cells) {
             Err(found) => *found,
             Ok(both) => {
-                let sure = Sure::of(claim, both.pairs.len(), claim.level());
-                let found = both.pairs.iter().map(|pair| self.of_pair(claim, &both, pair, sure));
-                let (parts, told): (Vec<Part>, Vec<String>) = found.unzip();
-                Found { told, ..Found::of(parts, claim.need()) }
+                let alphas = Alphas::new(claim, both.pairs.len(), claim.alpha());
+                let found =
+                    both.pairs.iter().map(|pair| self.judge_pair(claim, &both, pair, alphas));
+                let (parts, remarks): (Vec<Part>, Vec<String>) = found.unzip();
+                Findings { remarks, ..Findings::from_parts(parts, claim.min_fraction()) }
             }
         }
     }
@@ -150,24 +157,24 @@ impl Judge for CrossesOverKeys {
 
 impl CrossesOverKeys {
     /// Judges one pair of lines. Also returns its ratios by level, as text.
-    fn of_pair(
+    fn judge_pair(
         &self,
         claim: &Claim,
-        both: &Compares<'_>,
-        pair: &Pair<'_>,
-        sure: Sure,
+        both: &PairedLines<'_>,
+        pair: &LinePair<'_>,
+        alphas: Alphas,
     ) -> (Part, String) {
-        let levels = pair.by_level();
-        let mut all: Vec<Compared> = levels
+        let levels = pair.samples_by_level();
+        let mut all: Vec<ComparisonResult> = levels
             .iter()
             .map(|(point, sides)| {
-                compare(Place::level(point), sides, self.comparison.statistic, &both.unit)
+                compare(PartScope::from_point(point), sides, self.comparison.statistic, &both.unit)
             })
             .collect();
-        correct(&mut all, claim.correction());
-        let stands = self.stands(claim, (&levels, &all), sure, both.better);
+        correct_p_values(&mut all, claim.correction());
+        let evidence = self.level_evidence(claim, (&levels, &all), alphas, both.better);
         let n = all.iter().map(|one| one.part.n).min().unwrap_or(0);
-        let mut part = Part::new(Place::line(&pair.name), n);
+        let mut part = Part::new(PartScope::from_line(&pair.name), n);
         part.series = all.iter().flat_map(|one| one.part.series.clone()).collect();
         let curves = pair.curves().map_err(|why| why.to_string());
         let found_at = |level: f64| {
@@ -175,7 +182,7 @@ impl CrossesOverKeys {
             let (first, second) = curves.as_ref().map_err(String::clone)?;
             crossing(first, second, &bootstrap).map_err(|why| why.to_string())
         };
-        let found = match found_at(SHOWN) {
+        let found = match found_at(CONFIDENCE) {
             Ok(found) => found,
             Err(reason) => {
                 part.verdict = Verdict::NotTestable { reason };
@@ -183,96 +190,99 @@ impl CrossesOverKeys {
             }
         };
         let lasting = lasting(&found);
-        let place = |lasting: &Lasting| place(lasting, claim.over_unit());
-        part.estimates.extend(lasting.map(place));
-        part.verdict = verdict(self.winner, lasting, &stands, both.better);
+        let to_estimate = |lasting: &LastingCrossing| crossing_estimate(lasting, claim.over_unit());
+        part.estimates.extend(lasting.map(to_estimate));
+        part.verdict = verdict(self.winner, lasting, &evidence, both.better);
         if let (Verdict::Supported, Some(between)) = (&part.verdict, self.between) {
-            let lies_at =
-                |miss: f64| found_at(1.0 - miss).ok().as_ref().and_then(self::lasting).map(place);
-            part.verdict = within(between, lies_at, sure, n);
+            let estimate_at = |alpha: f64| {
+                found_at(1.0 - alpha).ok().as_ref().and_then(self::lasting).map(to_estimate)
+            };
+            part.verdict = judge_range(between, estimate_at, alphas, n);
         }
         part.note = matches!(found.course, Course::Several { .. })
-            .then(|| "it crosses several times; the last counts".to_owned());
+            .then(|| "the lines cross several times; the last crossing counts".to_owned());
         (part, ratios(pair, &found))
     }
 
     /// Evaluates the comparisons `all` at the levels of a pair.
-    fn stands(
+    fn level_evidence(
         &self,
         claim: &Claim,
-        (levels, all): (&[(&Point, Sides)], &[Compared]),
-        sure: Sure,
+        (levels, all): (&[(&Point, SamplePair)], &[ComparisonResult]),
+        alphas: Alphas,
         better: Better,
-    ) -> Vec<Stand> {
+    ) -> Vec<LevelEvidence> {
         let negligible = 1.0 + self.comparison.negligible;
-        let stand = |((point, _), one): (&(&Point, Sides), &Compared)| {
-            Stand::of(claim, (point.x, one), (levels.len(), sure), (better, negligible))
+        let evaluate = |((point, _), one): (&(&Point, SamplePair), &ComparisonResult)| {
+            LevelEvidence::new(claim, (point.x, one), (levels.len(), alphas), (better, negligible))
         };
-        levels.iter().zip(all).map(stand).collect()
+        levels.iter().zip(all).map(evaluate).collect()
     }
 }
 
 /// Lists the ratio at each level of `pair`.
-fn ratios(pair: &Pair<'_>, found: &Crossing) -> String {
-    let ratios = found.ratios.iter().zip(pair.first.common(&pair.second));
+fn ratios(pair: &LinePair<'_>, found: &Crossing) -> String {
+    let ratios = found.ratios.iter().zip(pair.first.common_points(&pair.second));
     let ratios = ratios.map(|(ratio, (point, _))| format!("{} {:.2}", point.label, ratio.value));
     format!("ratios of {} by level: {}", pair.name, ratios.collect::<Vec<_>>().join(", "))
 }
 
-fn lasting(found: &Crossing) -> Option<&Lasting> {
+fn lasting(found: &Crossing) -> Option<&LastingCrossing> {
     match &found.course {
         Course::Once(lasting) | Course::Several { lasting, .. } => Some(lasting),
         Course::AlwaysAbove | Course::AlwaysBelow | Course::AlwaysEqual => None,
     }
 }
 
-fn place(lasting: &Lasting, unit: &str) -> Estimate {
+fn crossing_estimate(lasting: &LastingCrossing, unit: &str) -> Estimate {
     let ends = lasting.interval;
-    Estimate::new(EstimateKind::CrossingAt, lasting.place.level, SHOWN)
-        .between(ends.and_then(|ends| ends.low), ends.and_then(|ends| ends.high))
-        .in_unit(unit)
+    Estimate::new(EstimateKind::CrossingAt, lasting.point.level, CONFIDENCE)
+        .with_interval(ends.and_then(|ends| ends.low), ends.and_then(|ends| ends.high))
+        .with_unit(unit)
 }
 
 /// Confidence level of the reported interval.
-const SHOWN: f64 = 0.95;
+const CONFIDENCE: f64 = 0.95;
 
 fn verdict(
     winner: ClaimedWinner,
-    lasting: Option<&Lasting>,
-    stands: &[Stand],
+    lasting: Option<&LastingCrossing>,
+    evidence: &[LevelEvidence],
     better: Better,
 ) -> Verdict {
     let claimed = winner.sides();
     let lasting = lasting.filter(|lasting| claimed.contains(&winner_of(lasting, better)));
-    if lasting.is_some_and(|lasting| is_shown(lasting, stands, better)) {
+    if lasting.is_some_and(|lasting| is_shown(lasting, evidence, better)) {
         return Verdict::Supported;
     }
-    if claimed.iter().all(|winner| is_refuted(*winner, stands)) {
+    if claimed.iter().all(|winner| is_refuted(*winner, evidence)) {
         return Verdict::Rejected;
     }
-    let worst = lasting.and_then(|lasting| worst(lasting, stands, better));
-    worst.map_or(Verdict::UNKNOWN, |stand| Verdict::open(stand.shows_at, stand.obstacle))
+    let hardest = lasting.and_then(|lasting| hardest_side(lasting, evidence, better));
+    hardest.map_or(Verdict::UNKNOWN, |stand| {
+        Verdict::inconclusive(stand.needed_repetitions, stand.obstacle)
+    })
 }
 
-/// Judges whether the crossing lies between two levels. `lies_at` returns the estimate whose interval misses the
+/// Judges whether the crossing lies between two levels. `estimate_at` returns the estimate whose interval misses the
 /// true place with the given probability.
-fn within(
-    Between { low, high }: Between,
-    lies_at: impl Fn(f64) -> Option<Estimate>,
-    sure: Sure,
+fn judge_range(
+    LevelRange { low, high }: LevelRange,
+    estimate_at: impl Fn(f64) -> Option<Estimate>,
+    alphas: Alphas,
     n: usize,
 ) -> Verdict {
-    let ends = |miss: f64| {
-        let place = lies_at(miss)?;
+    let ends = |alpha: f64| {
+        let place = estimate_at(alpha)?;
         Some((place.low.unwrap_or(0.0), place.high.unwrap_or(f64::INFINITY)))
     };
-    if ends(sure.supports).is_some_and(|(from, to)| from >= low && to <= high) {
+    if ends(alphas.support).is_some_and(|(from, to)| from >= low && to <= high) {
         return Verdict::Supported;
     }
-    if ends(sure.rejects).is_some_and(|(from, to)| to < low || from > high) {
+    if ends(alphas.reject).is_some_and(|(from, to)| to < low || from > high) {
         return Verdict::Rejected;
     }
-    let Some(place) = lies_at(sure.shown) else { return Verdict::UNKNOWN };
+    let Some(place) = estimate_at(alphas.reported) else { return Verdict::UNKNOWN };
     // Compare on a logarithmic scale, because levels differ by factors.
     let log = |level: f64| (level / low).ln();
     let place = Estimate {
@@ -281,42 +291,42 @@ fn within(
         high: place.high.map(log),
         ..place
     };
-    Bounds { above: Some(0.0), below: Some(log(high)) }.open(&place, n)
+    Bounds { above: Some(0.0), below: Some(log(high)) }.inconclusive(&place, n)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::hypothesis::test_data::{Made, made, mistakes};
+    use crate::hypothesis::test_data::{SyntheticData, mistakes, synthetic};
 
     const KEYS: &str = "test = \"crosses-over\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
 
-    fn made_of(values: &[f64; 5]) -> Made {
-        made(10, 0.02, &[("pipe", values), ("unix-stream", &[1.0; 5])])
+    fn data_with(values: &[f64; 5]) -> SyntheticData {
+        synthetic(10, 0.02, &[("pipe", values), ("unix-stream", &[1.0; 5])])
     }
 
     #[test]
     fn who_is_behind_and_then_ahead_has_crossed() {
-        let crosses = made_of(&[1.4, 1.2, 0.9, 0.8, 0.7]);
-        assert_eq!(crosses.word(KEYS), "supported");
-        assert_eq!(crosses.word(&format!("{KEYS}who = \"either\"\n")), "supported");
-        assert_eq!(crosses.word(&format!("{KEYS}who = \"second\"\n")), "rejected");
-        assert_eq!(made_of(&[0.7, 0.8, 0.9, 1.2, 1.4]).word(KEYS), "rejected");
+        let crosses = data_with(&[1.4, 1.2, 0.9, 0.8, 0.7]);
+        assert_eq!(crosses.verdict_name(KEYS), "supported");
+        assert_eq!(crosses.verdict_name(&format!("{KEYS}winner = \"either\"\n")), "supported");
+        assert_eq!(crosses.verdict_name(&format!("{KEYS}winner = \"second\"\n")), "rejected");
+        assert_eq!(data_with(&[0.7, 0.8, 0.9, 1.2, 1.4]).verdict_name(KEYS), "rejected");
     }
 
     #[test]
     fn who_was_never_behind_did_not_cross() {
-        assert_eq!(made_of(&[0.7, 0.8, 0.9, 0.8, 0.7]).word(KEYS), "rejected");
+        assert_eq!(data_with(&[0.7, 0.8, 0.9, 0.8, 0.7]).verdict_name(KEYS), "rejected");
         // It is unknown whether the line was behind at one level in the middle.
         let values = [0.5, 0.6, 1.0, 0.6, 0.5];
-        let noisy = made(10, 0.1, &[("pipe", &values), ("unix-stream", &[1.0; 5])]);
-        assert_eq!(noisy.word(KEYS), "inconclusive");
+        let noisy = synthetic(10, 0.1, &[("pipe", &values), ("unix-stream", &[1.0; 5])]);
+        assert_eq!(noisy.verdict_name(KEYS), "inconclusive");
     }
 
     #[test]
     fn the_place_must_lie_where_it_is_claimed_to() {
-        let crosses = made_of(&[1.4, 1.2, 0.9, 0.8, 0.7]);
-        let between = |levels: &str| crosses.word(&format!("{KEYS}between = [{levels}]\n"));
+        let crosses = data_with(&[1.4, 1.2, 0.9, 0.8, 0.7]);
+        let between = |levels: &str| crosses.verdict_name(&format!("{KEYS}between = [{levels}]\n"));
         assert_eq!(between("\"1KiB\", \"2KiB\""), "supported");
         assert_eq!(between("\"4KiB\", \"8KiB\""), "rejected");
     }
@@ -333,17 +343,18 @@ mod tests {
 
     #[test]
     fn a_block_that_one_line_lacks_moves_no_other() {
-        let all = made(10, 0.02, &[("pipe", &[1.4, 0.8]), ("unix-stream", &[1.0; 2])]);
-        let lacks = made(10, 0.02, &[("pipe", &[1.4, 0.8]), ("unix-stream", &[1.0; 2])])
+        let all = synthetic(10, 0.02, &[("pipe", &[1.4, 0.8]), ("unix-stream", &[1.0; 2])]);
+        let lacks = synthetic(10, 0.02, &[("pipe", &[1.4, 0.8]), ("unix-stream", &[1.0; 2])])
             .without(|mechanism, _, block| mechanism == "pipe" && block == 1);
-        let both = lacks.found(KEYS).parts[0].estimates[0].value;
-        let neither = all.without(|_, _, block| block == 1).found(KEYS).parts[0].estimates[0].value;
+        let both = lacks.findings(KEYS).parts[0].estimates[0].value;
+        let neither =
+            all.without(|_, _, block| block == 1).findings(KEYS).parts[0].estimates[0].value;
         assert!((both / neither - 1.0).abs() < 1e-12, "{both} {neither}");
     }
 
     #[test]
     fn one_level_cannot_cross() {
-        let one = made(10, 0.02, &[("pipe", &[1.4]), ("unix-stream", &[1.0])]);
-        assert_eq!(one.word(KEYS), "not testable here");
+        let one = synthetic(10, 0.02, &[("pipe", &[1.4]), ("unix-stream", &[1.0])]);
+        assert_eq!(one.verdict_name(KEYS), "not testable here");
     }
 }

@@ -1,38 +1,40 @@
 //! differs: two lines of cases differ in either direction.
 
-use super::compare::{Compared, Lean, Statistic, compare, correct};
-use super::evidence::Place;
-use super::faster_than::{compare_means, named};
-use super::interval::{Bounds, Sure};
+use super::compare::{ComparisonResult, Direction, Statistic, compare, correct_p_values};
+use super::evidence::PartScope;
+use super::faster_than::{compare_means, level_scope};
+use super::figure_layout::FigureLayout;
+use super::interval::{Alphas, Bounds};
 use super::key_values::{KeyError, KeyValues};
 use super::keys::{AT, ComparedAt, FIRST, NEGLIGIBLE, SECOND, STATISTIC};
 use super::operand_cases::{OperandCases, SecondLines};
-use super::operands::{Pair, compares};
-use super::picture::Picture;
-use super::{Cells, Claim, Estimate, Found, Judge, Part, Rule, Test, Verdict, parsed};
-use crate::{Key, Need, Takes};
+use super::operands::{LinePair, pair_lines};
+use super::{
+    Cells, Claim, DecisionRule, Estimate, Findings, Judge, Part, Test, Verdict, parse_keys,
+};
+use crate::{Key, Requirement, ValueType};
 
 pub(super) const TEST: Test = Test {
     name: "differs",
-    about: "the first cases differ from the second, whichever is the better",
-    formula: "As faster-than, without a direction: supported where p lies below the level (corrected over the \
-              parts where `need` is below 1) and, where `effect` is given, the 1 - level interval of Hedges' g \
-              beyond it (1 - level/m for m parts where `need` is below 1); rejected where the 1 - level interval \
-              of the ratio (1 - level/m for m parts) lies within negligible of 1 or, where `effect` is given, \
-              that of g within it.",
-    assumptions: "As faster-than. Hedges' g supposes values that are roughly normal.",
+    about: "the first cases differ from the second, in either direction",
+    formula: "As faster-than, without a direction. Supported if p is below alpha (corrected over the \
+              parts if `min_fraction` is below 1) and, with `effect`, the 1 - alpha interval of Hedges' g \
+              is entirely beyond it (1 - alpha/m for m parts if `min_fraction` is below 1). Rejected if \
+              the 1 - alpha interval of the ratio (1 - alpha/m for m parts) is within `negligible` of 1 \
+              or, with `effect`, the interval of g is within it.",
+    assumptions: "As faster-than. Hedges' g assumes roughly normal values.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Hedges 1981, Journal of Educational Statistics 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, NEGLIGIBLE, EFFECT],
-    picture: Picture::DIFFERENCES,
-    parse: parsed::<DiffersKeys>,
+    figure_layout: FigureLayout::DIFFERENCES,
+    parse: parse_keys::<DiffersKeys>,
 };
 
 /// Minimum effect size.
 pub(super) const EFFECT: Key = Key {
     name: "effect",
-    takes: Takes::Number(0.0, 1e6),
-    need: Need::Optional("any"),
-    about: "the least amount of Hedges' g that counts; 0.8 is called large",
+    value_type: ValueType::Number(0.0, 1e6),
+    requirement: Requirement::Optional("any"),
+    about: "smallest absolute Hedges' g that counts; 0.8 is considered large",
     example: "0.8",
 };
 
@@ -70,15 +72,15 @@ impl Judge for DiffersKeys {
         Ok(Self { difference, negligible: keys.value(&NEGLIGIBLE)? })
     }
 
-    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
-        let mut all = match comparisons(claim, cells, &self.difference, None) {
+    fn evaluate(&self, claim: &Claim, cells: &Cells<'_>) -> Findings {
+        let mut all = match compare_operands(claim, cells, &self.difference, None) {
             Ok(all) => all,
             Err(found) => return *found,
         };
-        correct(&mut all, claim.correction());
-        let sure = Sure::of(claim, all.len(), claim.level());
-        let parts = all.into_iter().map(|one| self.part(claim, one, sure));
-        Found::of(parts.collect(), claim.need())
+        correct_p_values(&mut all, claim.correction());
+        let alphas = Alphas::new(claim, all.len(), claim.alpha());
+        let parts = all.into_iter().map(|one| self.judge_comparison(claim, one, alphas));
+        Findings::from_parts(parts.collect(), claim.min_fraction())
     }
 
     fn operands(&self) -> Option<&OperandCases> {
@@ -91,25 +93,25 @@ impl Judge for DiffersKeys {
 ///
 /// # Errors
 /// Fails with the reason if there is nothing to compare.
-pub(super) fn comparisons(
+pub(super) fn compare_operands(
     claim: &Claim,
     cells: &Cells<'_>,
     keys: &DifferenceKeys,
     margin: Option<Bounds>,
-) -> Result<Vec<Compared>, Box<Found>> {
-    let both = compares(claim, &keys.operands, cells)?;
+) -> Result<Vec<ComparisonResult>, Box<Findings>> {
+    let both = pair_lines(claim, &keys.operands, cells)?;
     let statistic = keys.statistic;
     if keys.at == ComparedAt::Blocks {
-        let one = |pair: &Pair<'_>| {
-            let is_otherwise = otherwise(margin, pair, statistic);
-            compare_means(pair, is_otherwise, statistic, &both.unit)
+        let compare_pair = |pair: &LinePair<'_>| {
+            let contradicts = contradiction(margin, pair, statistic);
+            compare_means(pair, contradicts, statistic, &both.unit)
         };
-        return Ok(both.pairs.iter().map(one).collect());
+        return Ok(both.pairs.iter().map(compare_pair).collect());
     }
     let mut all = Vec::new();
     for pair in &both.pairs {
-        for (point, sides) in pair.by_level() {
-            all.push(compare(named(&both, pair, point), &sides, statistic, &both.unit));
+        for (point, sides) in pair.samples_by_level() {
+            all.push(compare(level_scope(&both, pair, point), &sides, statistic, &both.unit));
         }
     }
     Ok(all)
@@ -117,87 +119,88 @@ pub(super) fn comparisons(
 
 /// Returns a predicate for ratios at single levels that contradict a claim about the mean over levels. A ratio
 /// contradicts equivalence if it is beyond the `margin`, and a difference if it is on the other side of 1.
-fn otherwise(
+fn contradiction(
     margin: Option<Bounds>,
-    pair: &Pair<'_>,
+    pair: &LinePair<'_>,
     statistic: Statistic,
 ) -> impl Fn(f64) -> bool + use<> {
-    let lean = compare(Place::default(), &pair.by_block(|_| false).0, statistic, "").lean;
+    let lean =
+        compare(PartScope::default(), &pair.block_means(|_| false).0, statistic, "").direction;
     move |ratio| match (margin, lean) {
-        (Some(bounds), _) => !bounds.is_inside(ratio),
-        (None, Lean::First) => ratio < 1.0,
-        (None, Lean::Second) => ratio > 1.0,
-        (None, Lean::Neither) => false,
+        (Some(bounds), _) => !bounds.contains_value(ratio),
+        (None, Direction::First) => ratio < 1.0,
+        (None, Direction::Second) => ratio > 1.0,
+        (None, Direction::Neither) => false,
     }
 }
 
 impl DiffersKeys {
     /// Judges one comparison.
-    fn part(&self, claim: &Claim, compared: Compared, sure: Sure) -> Part {
+    fn judge_comparison(&self, claim: &Claim, compared: ComparisonResult, alphas: Alphas) -> Part {
         if matches!(compared.part.verdict, Verdict::NotTestable { .. }) {
             return compared.part;
         }
         let effect = self.difference.effect;
         let is_large = effect.is_none_or(|least| {
-            compared.hedges_at(1.0 - sure.supports).is_some_and(|g| g.lies_beyond(least))
+            compared.hedges_g_at(1.0 - alphas.support).is_some_and(|g| g.is_beyond(least))
         });
         let negligible = Bounds::around_one(self.negligible);
         let is_small = match effect {
-            Some(least) => {
-                compared.hedges_at(1.0 - sure.rejects).is_some_and(|g| g.lies_within(-least, least))
-            }
-            None => {
-                compared.ratio_at(1.0 - sure.rejects).is_some_and(|ratio| negligible.holds(&ratio))
-            }
+            Some(least) => compared
+                .hedges_g_at(1.0 - alphas.reject)
+                .is_some_and(|g| g.is_within(-least, least)),
+            None => compared
+                .ratio_at(1.0 - alphas.reject)
+                .is_some_and(|ratio| negligible.contains_interval(&ratio)),
         };
         let (verdict, rule) = if compared.suffices(claim) && is_large {
-            (Verdict::Supported, Some(Rule::P))
+            (Verdict::Supported, Some(DecisionRule::P))
         } else if is_small || compared.is_identical() {
-            (Verdict::Rejected, Some(Rule::Interval))
-        } else if let Some((least, g)) = effect.zip(compared.hedges()) {
+            (Verdict::Rejected, Some(DecisionRule::Interval))
+        } else if let Some((least, g)) = effect.zip(compared.hedges_g()) {
             let bounds = Bounds { above: Some(-least), below: Some(least) };
-            (bounds.open(g, compared.part.n), None)
+            (bounds.inconclusive(g, compared.part.n), None)
         } else {
-            (compared.open(sure.supports, Some(negligible)), None)
+            (compared.inconclusive(alphas.support, Some(negligible)), None)
         };
-        compared.decided(claim, verdict, rule)
+        compared.into_part(claim, verdict, rule)
     }
 }
 
 impl Estimate {
     /// Whether the whole interval is farther from 0 than `least`.
-    fn lies_beyond(&self, least: f64) -> bool {
+    fn is_beyond(&self, least: f64) -> bool {
         self.low.is_some_and(|low| low > least) || self.high.is_some_and(|high| high < -least)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::hypothesis::test_data::{Made, made};
+    use crate::hypothesis::test_data::{SyntheticData, synthetic};
 
     const KEYS: &str = "test = \"differs\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
 
-    fn ratio(first: f64, noise: f64) -> Made {
-        made(12, noise, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
+    fn ratio(first: f64, noise: f64) -> SyntheticData {
+        synthetic(12, noise, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
     }
 
     #[test]
     fn either_way_is_a_difference_and_none_beyond_negligible_is_none() {
-        assert_eq!(ratio(0.9, 0.02).word(KEYS), "supported");
-        assert_eq!(ratio(1.1, 0.02).word(KEYS), "supported");
-        assert_eq!(ratio(1.0, 0.005).word(KEYS), "rejected");
-        assert_eq!(ratio(1.0, 0.1).word(KEYS), "inconclusive");
+        assert_eq!(ratio(0.9, 0.02).verdict_name(KEYS), "supported");
+        assert_eq!(ratio(1.1, 0.02).verdict_name(KEYS), "supported");
+        assert_eq!(ratio(1.0, 0.005).verdict_name(KEYS), "rejected");
+        assert_eq!(ratio(1.0, 0.1).verdict_name(KEYS), "inconclusive");
     }
 
     #[test]
     fn an_effect_must_lie_beyond_the_one_named_with_its_interval() {
         let keys = |effect: f64| format!("{KEYS}effect = {effect}\n");
-        assert_eq!(ratio(0.9, 0.02).word(&keys(0.8)), "supported");
-        let g = ratio(0.9, 0.02).found(KEYS).parts[0].estimates[1].clone();
+        assert_eq!(ratio(0.9, 0.02).verdict_name(&keys(0.8)), "supported");
+        let g = ratio(0.9, 0.02).findings(KEYS).parts[0].estimates[1].clone();
         assert_eq!(g.name, "Hedges' g");
         let between = g.value.abs().midpoint(g.high.unwrap().abs());
-        assert_eq!(ratio(0.9, 0.02).word(&keys(between)), "inconclusive");
-        assert_eq!(ratio(0.9, 0.02).word(&keys(100.0)), "rejected");
+        assert_eq!(ratio(0.9, 0.02).verdict_name(&keys(between)), "inconclusive");
+        assert_eq!(ratio(0.9, 0.02).verdict_name(&keys(100.0)), "rejected");
     }
 }

@@ -1,6 +1,6 @@
 //! Drift: values of a case that rise or fall from the first block to the last.
 
-use ipcperf_stats::{Steadiness, is_steady};
+use ipcperf_stats::{Steadiness, steadiness};
 use serde::Serialize;
 
 use super::Cells;
@@ -19,7 +19,7 @@ pub struct Drift {
 
 impl Drift {
     /// Describes the drift.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn description(&self) -> String {
         format!("{} ({:+.1} %)", self.case_id, 100.0 * self.change)
     }
 }
@@ -32,9 +32,9 @@ impl Cells<'_> {
             let Some(example) = cell.example() else { continue };
             let case_id = &example.run.case.case_id;
             let series: Vec<f64> = cell.values(metric).into_values().collect();
-            let is_known = drifting.iter().any(|one| one.case_id == *case_id);
+            let is_listed = drifting.iter().any(|one| one.case_id == *case_id);
             if let (false, Some(Steadiness::Drifting { change, p_value })) =
-                (is_known, is_steady(&series))
+                (is_listed, steadiness(&series))
             {
                 drifting.push(Drift { case_id: case_id.clone(), change, p: p_value });
             }

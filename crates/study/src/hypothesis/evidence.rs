@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::complete::OverLevels;
+use super::complete_blocks::AggregatedLevels;
 use super::line::Point;
 use super::outcome::Verdict;
 
@@ -89,13 +89,13 @@ impl Estimate {
 
     /// Sets the ends of the interval.
     #[must_use]
-    pub fn between(self, low: Option<f64>, high: Option<f64>) -> Self {
+    pub fn with_interval(self, low: Option<f64>, high: Option<f64>) -> Self {
         Self { low, high, ..self }
     }
 
     /// Sets the unit.
     #[must_use]
-    pub(super) fn in_unit(self, unit: &str) -> Self {
+    pub(super) fn with_unit(self, unit: &str) -> Self {
         Self { unit: unit.to_owned(), ..self }
     }
 
@@ -124,35 +124,35 @@ pub struct Level {
 
 /// Line and level that a part compares.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Place {
+pub struct PartScope {
     /// The line, or the pair of lines. Null if the claim has only one and the part is one level of it.
     pub line: Option<String>,
     /// The level. Null if the part covers all levels.
     pub level: Option<Level>,
 }
 
-impl Place {
+impl PartScope {
     /// Creates a place for all levels of the line or pair `name`.
-    pub fn line(name: impl Into<String>) -> Self {
+    pub fn from_line(name: impl Into<String>) -> Self {
         Self { line: Some(name.into()), level: None }
     }
 
     /// Creates a place for the level of `point` on the only line.
     #[must_use]
-    pub fn level(point: &Point) -> Self {
+    pub fn from_point(point: &Point) -> Self {
         let level = Level { x: point.x, label: point.label.clone() };
         Self { line: None, level: Some(level) }
     }
 
     /// Returns the same level on the line `name`.
     #[must_use]
-    pub(super) fn of_line(self, name: &str) -> Self {
+    pub(super) fn with_line(self, name: &str) -> Self {
         Self { line: Some(name.to_owned()), ..self }
     }
 
     /// Returns the line and level as printed.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         let level = self.level.as_ref().map(|level| level.label.as_str());
         let names: Vec<&str> = self.line.as_deref().into_iter().chain(level).collect();
         names.join(", ")
@@ -162,7 +162,7 @@ impl Place {
 /// Rule that decided a part's verdict, for tests that have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rule {
+pub enum DecisionRule {
     /// The p-value is below the level.
     P,
     /// An interval lies within bounds or entirely outside.
@@ -175,7 +175,7 @@ pub struct Part {
     /// Line and level as text: `pipe against unix-stream`, `64KiB`.
     pub what: String,
     /// Line and level.
-    pub place: Place,
+    pub scope: PartScope,
     /// Verdict of this part.
     pub verdict: Verdict,
     /// Number of repetitions, or of pairs of them.
@@ -194,9 +194,9 @@ pub struct Part {
     /// Estimates.
     pub estimates: Vec<Estimate>,
     /// Rule that decided the verdict. Null if the verdict is inconclusive or the test has only one rule.
-    pub decided_by: Option<Rule>,
+    pub decided_by: Option<DecisionRule>,
     /// Levels from which the part is computed, if it is one number over several.
-    pub levels: Option<OverLevels>,
+    pub levels: Option<AggregatedLevels>,
     /// Whether its blocks are independent.
     pub independence: Option<Independence>,
     /// Further remarks.
@@ -208,10 +208,10 @@ pub struct Part {
 
 impl Part {
     /// Creates a part without evidence.
-    pub fn new(place: Place, n: usize) -> Self {
+    pub fn new(place: PartScope, n: usize) -> Self {
         Self {
-            what: place.words(),
-            place,
+            what: place.label(),
+            scope: place,
             verdict: Verdict::UNKNOWN,
             n,
             medians: Vec::new(),
@@ -234,7 +234,7 @@ impl Part {
     }
 
     /// Appends to the remarks.
-    pub(super) fn remark(&mut self, words: &str) {
+    pub(super) fn add_note(&mut self, words: &str) {
         self.note = Some(match self.note.take() {
             Some(note) => format!("{note}; {words}"),
             None => words.to_owned(),
@@ -242,24 +242,24 @@ impl Part {
     }
 
     /// Records that the part is one number over `levels`, and adds a remark on what these leave out.
-    pub(super) fn over(mut self, levels: Option<OverLevels>) -> Self {
-        if let Some(words) = levels.as_ref().and_then(OverLevels::words) {
-            self.remark(&words);
+    pub(super) fn with_levels(mut self, levels: Option<AggregatedLevels>) -> Self {
+        if let Some(words) = levels.as_ref().and_then(AggregatedLevels::omissions) {
+            self.add_note(&words);
         }
         self.levels = levels;
         self
     }
 
     /// Creates a part that cannot be judged, with the reason.
-    pub fn untestable(place: Place, reason: impl Into<String>) -> Self {
+    pub fn untestable(place: PartScope, reason: impl Into<String>) -> Self {
         let verdict = Verdict::NotTestable { reason: reason.into() };
         Self { verdict, ..Self::new(place, 0) }
     }
 
     /// Returns the same part, labeled with the line `name`.
-    pub(super) fn of_line(self, name: &str) -> Self {
-        let place = self.place.of_line(name);
-        Self { what: place.words(), place, ..self }
+    pub(super) fn with_line(self, name: &str) -> Self {
+        let place = self.scope.with_line(name);
+        Self { what: place.label(), scope: place, ..self }
     }
 }
 

@@ -1,35 +1,38 @@
 //! faster-than: one line of cases is better than another.
 
-use super::compare::{Compared, Lean, Statistic, compare, correct};
-use super::comparison::Comparison;
-use super::evidence::Place;
-use super::interval::{Bounds, Sure};
+use super::compare::{ComparisonResult, Direction, Statistic, compare, correct_p_values};
+use super::comparison_keys::ComparisonKeys;
+use super::evidence::PartScope;
+use super::figure_layout::FigureLayout;
+use super::interval::{Alphas, Bounds};
 use super::key_values::{KeyError, KeyValues};
 use super::keys::{AT, ComparedAt, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::operand_cases::OperandCases;
-use super::operands::{Compares, Pair, compares};
-use super::picture::Picture;
-use super::{Cells, Claim, Found, Judge, Part, Point, Rule, Test, Verdict, parsed};
+use super::operands::{LinePair, PairedLines, pair_lines};
+use super::{Cells, Claim, DecisionRule, Findings, Judge, Part, Point, Test, Verdict, parse_keys};
 use crate::Better;
 
 pub(super) const TEST: Test = Test {
     name: "faster-than",
-    about: "the first cases are better than the second in the metric: more bandwidth, less time",
-    formula: "In each block that has all levels the geometric mean over levels of the first and of the second, or \
-              at each level the value itself; the paired Wilcoxon test by block (or the statistic named), \
-              two-sided. Supported where p lies below the level (corrected over the parts where `need` is below \
-              1) and the first is better; rejected where corrected p does and the second is, or where the \
-              1 - level interval of the ratio (t on logarithms of paired ratios; 1 - level/m for m parts) shows \
-              less than a negligible advantage. `decided_by` says which of the two rules it was.",
-    assumptions: "Blocks are independent; within a block the machine was the same for both. Wilcoxon's test \
-                  supposes that differences lie evenly around their middle. Where all parts must hold, chance \
-                  would have to deceive at each, and none is corrected to support (Berger 1982); one part \
-                  suffices to reject, and is.",
+    about: "the metric of the first cases is better than that of the second: higher bandwidth, shorter \
+            time",
+    formula: "The values are, in each block that has all levels, the geometric means over the levels of \
+              the first and of the second cases, or the values themselves at each level. Two-sided paired \
+              Wilcoxon test by block, or the test that `statistic` names. Supported if p is below alpha \
+              (corrected over the parts if `min_fraction` is below 1) and the first is better. Rejected \
+              if the corrected p is below alpha and the second is better, or if the 1 - alpha interval of \
+              the ratio (t on logarithms of paired ratios; 1 - alpha/m for m parts) shows that any \
+              advantage of the first is negligible. `decided_by` states which of the two rules applied.",
+    assumptions: "Blocks are independent; within a block the state of the machine was the same for both. \
+                  Wilcoxon's test assumes a symmetric distribution of the differences. If all parts must \
+                  hold, support needs no correction, because chance would have to produce a wrong result \
+                  in every part (Berger 1982). A single part is enough to reject, so rejection is \
+                  corrected.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6; Berger 1982, \
              Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, AT, STATISTIC, NEGLIGIBLE],
-    picture: Picture::RATIOS,
-    parse: parsed::<FasterThanKeys>,
+    figure_layout: FigureLayout::RATIOS,
+    parse: parse_keys::<FasterThanKeys>,
 };
 
 /// Keys of faster-than.
@@ -37,7 +40,7 @@ pub(super) const TEST: Test = Test {
 struct FasterThanKeys {
     operands: OperandCases,
     at: ComparedAt,
-    comparison: Comparison,
+    comparison: ComparisonKeys,
 }
 
 impl Judge for FasterThanKeys {
@@ -45,15 +48,17 @@ impl Judge for FasterThanKeys {
         Ok(Self {
             operands: OperandCases::parse(keys, keys.value(&OF_SECOND)?)?,
             at: keys.value(&AT)?,
-            comparison: Comparison::parse(keys)?,
+            comparison: ComparisonKeys::parse(keys)?,
         })
     }
 
-    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
-        match (compares(claim, &self.operands, cells), self.at) {
+    fn evaluate(&self, claim: &Claim, cells: &Cells<'_>) -> Findings {
+        match (pair_lines(claim, &self.operands, cells), self.at) {
             (Err(found), _) => *found,
-            (Ok(both), ComparedAt::Levels) => at_levels(claim, self.comparison, &both, |_| true),
-            (Ok(both), ComparedAt::Blocks) => by_means(claim, self.comparison, &both),
+            (Ok(both), ComparedAt::Levels) => {
+                judge_at_levels(claim, self.comparison, &both, |_| true)
+            }
+            (Ok(both), ComparedAt::Blocks) => judge_means(claim, self.comparison, &both),
         }
     }
 
@@ -63,116 +68,125 @@ impl Judge for FasterThanKeys {
 }
 
 /// Compares the means over levels of each pair.
-fn by_means(claim: &Claim, comparison: Comparison, both: &Compares<'_>) -> Found {
-    let is_otherwise = |ratio: f64| match both.better {
+fn judge_means(claim: &Claim, comparison: ComparisonKeys, both: &PairedLines<'_>) -> Findings {
+    let contradicts = |ratio: f64| match both.better {
         Better::Higher => ratio < 1.0,
         Better::Lower => ratio > 1.0,
     };
-    let one = |pair: &Pair<'_>| compare_means(pair, is_otherwise, comparison.statistic, &both.unit);
-    let all = both.pairs.iter().map(one).collect();
-    let mut found = judged(claim, comparison.negligible, (all, Vec::new()), both.better);
-    found.told = both.pairs.iter().map(|pair| by_level(pair, both)).collect();
+    let compare_pair =
+        |pair: &LinePair<'_>| compare_means(pair, contradicts, comparison.statistic, &both.unit);
+    let all = both.pairs.iter().map(compare_pair).collect();
+    let mut found = judge_comparisons(claim, comparison.negligible, (all, Vec::new()), both.better);
+    found.remarks = both.pairs.iter().map(|pair| ratios_by_level(pair, both)).collect();
     found
 }
 
-/// Compares the means over levels of `pair`. Levels whose ratio satisfies `is_otherwise` are reported as disagreeing.
+/// Compares the means over levels of `pair`. Levels whose ratio satisfies `contradicts` are reported as disagreeing.
 pub(super) fn compare_means(
-    pair: &Pair<'_>,
-    is_otherwise: impl Fn(f64) -> bool,
+    pair: &LinePair<'_>,
+    contradicts: impl Fn(f64) -> bool,
     statistic: Statistic,
     unit: &str,
-) -> Compared {
-    let (sides, levels) = pair.by_block(is_otherwise);
-    let mut compared = compare(Place::line(&pair.name), &sides, statistic, unit);
-    compared.part = compared.part.over(levels);
+) -> ComparisonResult {
+    let (sides, levels) = pair.block_means(contradicts);
+    let mut compared = compare(PartScope::from_line(&pair.name), &sides, statistic, unit);
+    compared.part = compared.part.with_levels(levels);
     compared
 }
 
-/// Compares at each level that satisfies `is_meant`.
-pub(super) fn at_levels(
+/// Compares at each level that satisfies `is_selected`.
+pub(super) fn judge_at_levels(
     claim: &Claim,
-    comparison: Comparison,
-    both: &Compares<'_>,
-    is_meant: impl Fn(&Point) -> bool,
-) -> Found {
+    comparison: ComparisonKeys,
+    both: &PairedLines<'_>,
+    is_selected: impl Fn(&Point) -> bool,
+) -> Findings {
     let (mut all, mut missing) = (Vec::new(), Vec::new());
     for pair in &both.pairs {
-        for (point, sides) in pair.by_level().into_iter().filter(|(point, _)| is_meant(point)) {
-            let place = named(both, pair, point);
+        for (point, sides) in
+            pair.samples_by_level().into_iter().filter(|(point, _)| is_selected(point))
+        {
+            let place = level_scope(both, pair, point);
             all.push(compare(place, &sides, comparison.statistic, &both.unit));
         }
-        for point in pair.unpaired().into_iter().filter(|point| is_meant(point)) {
-            let why = "only one of the two has values there that count";
-            missing.push(Part::untestable(named(both, pair, point), why));
+        for point in pair.unpaired().into_iter().filter(|point| is_selected(point)) {
+            let why = "only one of the two has valid values there";
+            missing.push(Part::untestable(level_scope(both, pair, point), why));
         }
     }
-    judged(claim, comparison.negligible, (all, missing), both.better)
+    judge_comparisons(claim, comparison.negligible, (all, missing), both.better)
 }
 
 /// Returns the place of a level. It names the pair if there are several.
-pub(super) fn named(both: &Compares<'_>, pair: &Pair<'_>, point: &Point) -> Place {
-    let level = Place::level(point);
-    if both.pairs.len() == 1 { level } else { level.of_line(&pair.name) }
+pub(super) fn level_scope(both: &PairedLines<'_>, pair: &LinePair<'_>, point: &Point) -> PartScope {
+    let level = PartScope::from_point(point);
+    if both.pairs.len() == 1 { level } else { level.with_line(&pair.name) }
 }
 
 /// Judges the comparisons. `missing` holds the parts that could not be compared.
-fn judged(
+fn judge_comparisons(
     claim: &Claim,
     negligible: f64,
-    (mut all, missing): (Vec<Compared>, Vec<Part>),
+    (mut all, missing): (Vec<ComparisonResult>, Vec<Part>),
     better: Better,
-) -> Found {
-    correct(&mut all, claim.correction());
-    let sure = Sure::of(claim, all.len(), claim.level());
-    let none = no_advantage(negligible, better);
-    let parts = all.into_iter().map(|one| part(claim, one, none, sure, better));
-    Found::of(missing.into_iter().chain(parts).collect(), claim.need())
+) -> Findings {
+    correct_p_values(&mut all, claim.correction());
+    let alphas = Alphas::new(claim, all.len(), claim.alpha());
+    let bounds = no_advantage(negligible, better);
+    let parts = all.into_iter().map(|one| judge_comparison(claim, one, bounds, alphas, better));
+    Findings::from_parts(missing.into_iter().chain(parts).collect(), claim.min_fraction())
 }
 
-/// Judges one comparison. `none` are the ratios of first to second without a relevant advantage.
-fn part(claim: &Claim, compared: Compared, none: Bounds, sure: Sure, better: Better) -> Part {
+/// Judges one comparison. `bounds` are the ratios of first to second without a relevant advantage.
+fn judge_comparison(
+    claim: &Claim,
+    compared: ComparisonResult,
+    bounds: Bounds,
+    alphas: Alphas,
+    better: Better,
+) -> Part {
     if matches!(compared.part.verdict, Verdict::NotTestable { .. }) {
         return compared.part;
     }
     let wins = match better {
-        Better::Higher => Lean::First,
-        Better::Lower => Lean::Second,
+        Better::Higher => Direction::First,
+        Better::Lower => Direction::Second,
     };
-    let loses = compared.lean != wins && compared.lean != Lean::Neither;
-    let (verdict, rule) = if compared.suffices(claim) && compared.lean == wins {
-        (Verdict::Supported, Some(Rule::P))
-    } else if compared.is_significant(claim.level()) && loses {
-        (Verdict::Rejected, Some(Rule::P))
-    } else if compared.is_no_better(none, sure) {
-        (Verdict::Rejected, Some(Rule::Interval))
+    let loses = compared.direction != wins && compared.direction != Direction::Neither;
+    let (verdict, rule) = if compared.suffices(claim) && compared.direction == wins {
+        (Verdict::Supported, Some(DecisionRule::P))
+    } else if compared.is_significant(claim.alpha()) && loses {
+        (Verdict::Rejected, Some(DecisionRule::P))
+    } else if compared.is_no_better(bounds, alphas) {
+        (Verdict::Rejected, Some(DecisionRule::Interval))
     } else {
-        let level = if loses { sure.rejects } else { sure.supports };
-        (compared.open(level, Some(none)), None)
+        let level = if loses { alphas.reject } else { alphas.support };
+        (compared.inconclusive(level, Some(bounds)), None)
     };
-    compared.decided(claim, verdict, rule)
+    compared.into_part(claim, verdict, rule)
 }
 
 /// Returns the range of ratios of first to second that are at most a negligible advantage.
 fn no_advantage(negligible: f64, better: Better) -> Bounds {
-    let most = 1.0 + negligible;
+    let max_ratio = 1.0 + negligible;
     match better {
-        Better::Higher => Bounds { above: None, below: Some(most) },
-        Better::Lower => Bounds { above: Some(1.0 / most), below: None },
+        Better::Higher => Bounds { above: None, below: Some(max_ratio) },
+        Better::Lower => Bounds { above: Some(1.0 / max_ratio), below: None },
     }
 }
 
-impl Compared {
-    /// Whether the interval for rejection shows that the ratio lies within `none`, where the first has no relevant
+impl ComparisonResult {
+    /// Whether the interval for rejection shows that the ratio lies within `bounds`, where the first has no relevant
     /// advantage.
-    fn is_no_better(&self, none: Bounds, sure: Sure) -> bool {
-        let ratio = self.ratio_at(1.0 - sure.rejects);
-        self.is_identical() || ratio.is_some_and(|ratio| none.holds(&ratio))
+    fn is_no_better(&self, bounds: Bounds, alphas: Alphas) -> bool {
+        let ratio = self.ratio_at(1.0 - alphas.reject);
+        self.is_identical() || ratio.is_some_and(|ratio| bounds.contains_interval(&ratio))
     }
 }
 
 /// Lists the ratio at each level.
-fn by_level(pair: &Pair<'_>, both: &Compares<'_>) -> String {
-    let words = pair.by_level().into_iter().filter_map(|(point, sides)| {
+fn ratios_by_level(pair: &LinePair<'_>, both: &PairedLines<'_>) -> String {
+    let words = pair.samples_by_level().into_iter().filter_map(|(point, sides)| {
         let ratio = sides.ratio(Statistic::Wilcoxon, 0.95)?;
         Some(format!("{} {:.2}", point.label, ratio.value))
     });
@@ -183,44 +197,40 @@ fn by_level(pair: &Pair<'_>, both: &Compares<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::hypothesis::test_data::{Made, made};
+    use crate::hypothesis::test_data::{SyntheticData, synthetic};
 
     const KEYS: &str = "test = \"faster-than\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
 
-    fn ratio(first: f64, blocks: u32, noise: f64) -> Made {
-        made(blocks, noise, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
+    fn ratio(first: f64, blocks: u32, noise: f64) -> SyntheticData {
+        synthetic(blocks, noise, &[("pipe", &[first; 3]), ("unix-stream", &[1.0; 3])])
     }
 
     #[test]
     fn faster_is_supported_slower_rejected_and_as_fast_too() {
-        assert_eq!(ratio(0.9, 10, 0.02).word(KEYS), "supported");
-        assert_eq!(ratio(1.1, 10, 0.02).word(KEYS), "rejected");
-        assert_eq!(ratio(1.0, 10, 0.005).word(KEYS), "rejected");
-        assert_eq!(ratio(1.0, 10, 0.1).word(KEYS), "inconclusive");
+        assert_eq!(ratio(0.9, 10, 0.02).verdict_name(KEYS), "supported");
+        assert_eq!(ratio(1.1, 10, 0.02).verdict_name(KEYS), "rejected");
+        assert_eq!(ratio(1.0, 10, 0.005).verdict_name(KEYS), "rejected");
+        assert_eq!(ratio(1.0, 10, 0.1).verdict_name(KEYS), "inconclusive");
     }
 
     #[test]
     fn few_repetitions_say_nothing_and_how_many_would() {
         for blocks in [1, 2, 5] {
-            assert_eq!(ratio(0.9, blocks, 0.02).word(KEYS), "inconclusive", "{blocks}");
+            assert_eq!(ratio(0.9, blocks, 0.02).verdict_name(KEYS), "inconclusive", "{blocks}");
         }
-        assert_eq!(ratio(0.9, 5, 0.02).repetitions(KEYS), Some(6));
-        assert_eq!(ratio(0.9, 1, 0.02).repetitions(KEYS), None);
+        assert_eq!(ratio(0.9, 5, 0.02).needed_repetitions(KEYS), Some(6));
+        assert_eq!(ratio(0.9, 1, 0.02).needed_repetitions(KEYS), None);
     }
 
     #[test]
     fn what_was_not_measured_is_not_testable() {
-        let made = ratio(0.9, 10, 0.02).without(|mechanism, _, _| mechanism == "pipe");
-        let found = made.found(KEYS);
-        assert_eq!(found.verdict.word(), "not testable here");
-        assert!(
-            found.verdict.words().contains("30 were held up by the machine"),
-            "{:?}",
-            found.verdict
-        );
+        let data = ratio(0.9, 10, 0.02).without(|mechanism, _, _| mechanism == "pipe");
+        let found = data.findings(KEYS);
+        assert_eq!(found.verdict.name(), "not testable here");
+        assert!(found.verdict.description().contains("30 were disturbed"), "{:?}", found.verdict);
         let keys = format!("{KEYS}where = {{ instrument = \"counters\" }}\n");
-        let words = ratio(0.9, 10, 0.02).found(&keys).verdict.words();
+        let words = ratio(0.9, 10, 0.02).findings(&keys).verdict.description();
         assert!(words.contains("there is no PMU (measure on hardware)"), "{words}");
     }
 
@@ -232,7 +242,7 @@ mod tests {
             ("pipe", 1..=11) | ("unix-stream", 1..=6) => "far",
             _ => "near",
         };
-        let found = ratio(0.9, 20, 0.02).classed(class).found(KEYS);
+        let found = ratio(0.9, 20, 0.02).with_classes(class).findings(KEYS);
         assert_eq!(found.parts[0].n, 9);
     }
 }

@@ -5,68 +5,69 @@ use ipcperf_stats::{autocorrelation, normal_cdf, trend};
 use super::evidence::{Independence, Part};
 
 /// Number of blocks from which correlation counts as checked. With fewer, only obvious correlation is detectable.
-const CHECKED_FROM: usize = 25;
+const MIN_BLOCKS: usize = 25;
 /// Share of independent series that may be called dependent because of their correlation.
-const BY_CORRELATION: f64 = 0.025;
+const CORRELATION_ALPHA: f64 = 0.025;
 /// Share of independent series that may be called dependent because of their trend.
-const BY_TREND: f64 = 0.01;
+const TREND_ALPHA: f64 = 0.01;
 
 impl Independence {
     /// Describes the result.
-    pub fn words(&self) -> String {
-        let plain = if self.dependent { ": plainly dependent" } else { "" };
-        format!("independence of the blocks: {}{plain}", self.seen())
+    pub fn description(&self) -> String {
+        let plain = if self.dependent { ": clearly dependent" } else { "" };
+        format!("independence of the blocks: {}{plain}", self.statistics_text())
     }
 
     /// Describes the result for a claim that has too few blocks to check.
-    pub(super) fn unchecked_words(&self) -> String {
+    pub(super) fn unchecked_description(&self) -> String {
         format!(
-            "independence of the blocks could not be checked: there are fewer than {CHECKED_FROM} of them ({})",
-            self.seen()
+            "independence of the blocks could not be checked: there are fewer than {MIN_BLOCKS} of them ({})",
+            self.statistics_text()
         )
     }
 
-    fn seen(&self) -> String {
-        let lag = self.lag1.map(|lag1| format!("correlation of neighbours {lag1:.2}"));
+    fn statistics_text(&self) -> String {
+        let lag = self.lag1.map(|lag1| format!("correlation of neighboring blocks {lag1:.2}"));
         let trend = self.trend_p.map(|p| format!("p of a trend {p:.3}"));
-        let seen: Vec<String> = lag.into_iter().chain(trend).collect();
-        if seen.is_empty() { "nothing to see".to_owned() } else { seen.join(", ") }
+        let parts: Vec<String> = lag.into_iter().chain(trend).collect();
+        if parts.is_empty() { "no statistics".to_owned() } else { parts.join(", ") }
     }
 
     /// Checks the series of one part among `parts`. The number of blocks is that of the shortest series.
-    fn of(series: &[Vec<f64>], parts: usize) -> Option<Self> {
+    fn from_series(series: &[Vec<f64>], parts: usize) -> Option<Self> {
         let blocks = series.iter().map(Vec::len).min()?;
         let lags: Vec<f64> = series.iter().filter_map(|one| lag1(one)).collect();
         let lag1 = mean(&lags);
         let trends = series.iter().filter_map(|one| trend(&ranks(one))).map(|trend| trend.p_value);
-        let trend_p = trends.reduce(f64::min).map(|p| (p * count(series.len())).min(1.0));
-        let parts = count(parts);
-        let is_correlated = lag1.is_some_and(|r| by_chance(r, blocks) < BY_CORRELATION / parts);
-        let is_moving = trend_p.is_some_and(|p| p < BY_TREND / parts);
-        let checked = blocks >= CHECKED_FROM;
+        let trend_p = trends.reduce(f64::min).map(|p| (p * to_f64(series.len())).min(1.0));
+        let parts = to_f64(parts);
+        let is_correlated =
+            lag1.is_some_and(|r| lag1_p_value(r, blocks) < CORRELATION_ALPHA / parts);
+        let is_moving = trend_p.is_some_and(|p| p < TREND_ALPHA / parts);
+        let checked = blocks >= MIN_BLOCKS;
         Some(Self { checked, lag1, trend_p, dependent: is_correlated || is_moving })
     }
 }
 
 /// Fills in the independence of each of `parts` and returns the overall result. The level is divided among the parts,
 /// so that having many parts does not make them dependent. Dependence shared by all parts shows in their mean.
-pub(super) fn overall(parts: &mut [Part]) -> Option<Independence> {
+pub(super) fn check_independence(parts: &mut [Part]) -> Option<Independence> {
     let with_series = parts.iter().filter(|part| !part.series.is_empty()).count();
     for part in parts.iter_mut() {
-        part.independence = Independence::of(&part.series, with_series);
+        part.independence = Independence::from_series(&part.series, with_series);
     }
     let blocks = parts.iter().flat_map(|part| &part.series).map(Vec::len).min()?;
     let each: Vec<&Independence> =
         parts.iter().filter_map(|part| part.independence.as_ref()).collect();
     let lags: Vec<f64> = each.iter().filter_map(|one| one.lag1).collect();
     let lag1 = mean(&lags);
-    let least = each.iter().filter_map(|one| one.trend_p).reduce(f64::min);
-    let is_common = lag1.is_some_and(|r| by_chance(r, blocks) < BY_CORRELATION);
+    let min_trend_p = each.iter().filter_map(|one| one.trend_p).reduce(f64::min);
+    let is_common = lag1.is_some_and(|r| lag1_p_value(r, blocks) < CORRELATION_ALPHA);
     let is_of_one = each.len() == 1 && each[0].dependent;
     Some(Independence {
         checked: each.iter().all(|one| one.checked),
         lag1,
-        trend_p: least.map(|p| (p * count(each.len())).min(1.0)),
+        trend_p: min_trend_p.map(|p| (p * to_f64(each.len())).min(1.0)),
         dependent: is_common || is_of_one,
     })
 }
@@ -74,8 +75,8 @@ pub(super) fn overall(parts: &mut [Part]) -> Option<Independence> {
 /// Returns the probability of a lag-1 correlation at least as large among this many independent blocks: approximately
 /// normal with mean -1/n and variance 1/n (Wald and Wolfowitz 1943, Annals of Mathematical Statistics 14). The mean
 /// over several series has no larger variance, however they are related.
-fn by_chance(lag1: f64, blocks: usize) -> f64 {
-    let n = count(blocks);
+fn lag1_p_value(lag1: f64, blocks: usize) -> f64 {
+    let n = to_f64(blocks);
     normal_cdf(-(lag1 + 1.0 / n) * n.sqrt())
 }
 
@@ -89,27 +90,27 @@ fn ranks(series: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let less = series.iter().filter(|other| *other < value).count();
         let equal = series.iter().filter(|other| *other == value).count();
-        count(less) + (count(equal) + 1.0) / 2.0
+        to_f64(less) + (to_f64(equal) + 1.0) / 2.0
     };
     series.iter().map(rank).collect()
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / count(values.len()))
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / to_f64(values.len()))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a number of blocks or parts")]
-const fn count(of: usize) -> f64 {
-    of as f64
+const fn to_f64(n: usize) -> f64 {
+    n as f64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hypothesis::evidence::Place;
+    use crate::hypothesis::evidence::PartScope;
 
     fn part(series: Vec<f64>) -> Part {
-        Part { series: vec![series], ..Part::new(Place::line("part"), 30) }
+        Part { series: vec![series], ..Part::new(PartScope::from_line("part"), 30) }
     }
 
     /// Returns a series without a pattern, half of it above the middle and half below.
@@ -122,7 +123,7 @@ mod tests {
         let modes = (0..30).map(|k| f64::from(k / 5 % 2) + 0.001 * f64::from(k % 3)).collect();
         let rises = (0..30_u32).map(|k| f64::from(k) + 20.0 * f64::from(k % 2)).collect();
         for (series, is_dependent) in [(modes, true), (rises, true), (scattered(30), false)] {
-            let found = overall(&mut [part(series)]).unwrap();
+            let found = check_independence(&mut [part(series)]).unwrap();
             assert_eq!((found.checked, found.dependent), (true, is_dependent), "{found:?}");
         }
     }
@@ -131,11 +132,11 @@ mod tests {
     fn what_all_parts_have_in_common_shows_in_their_mean() {
         let weak: Vec<f64> = (0..30).map(|k| f64::from(k / 2 * 11 % 31)).collect();
         let mut parts: Vec<Part> = (0..40).map(|_| part(weak.clone())).collect();
-        let all = overall(&mut parts).unwrap();
+        let all = check_independence(&mut parts).unwrap();
         assert!(all.dependent && parts.iter().all(|part| part.independence.is_some()), "{all:?}");
         let mut mixed: Vec<Part> = (0..39).map(|_| part(scattered(30))).collect();
         mixed.push(part(weak));
-        let all = overall(&mut mixed).unwrap();
+        let all = check_independence(&mut mixed).unwrap();
         assert!(!all.dependent, "{all:?}");
     }
 
@@ -143,11 +144,11 @@ mod tests {
     fn an_outlier_hides_nothing_and_equal_values_have_nothing_to_see() {
         let mut modes: Vec<f64> = (0..30).map(|k| f64::from(k / 5 % 2)).collect();
         modes[7] = 1e6;
-        assert!(overall(&mut [part(modes)]).unwrap().dependent);
-        let equal = overall(&mut [part(vec![4.0; 30])]).unwrap();
+        assert!(check_independence(&mut [part(modes)]).unwrap().dependent);
+        let equal = check_independence(&mut [part(vec![4.0; 30])]).unwrap();
         assert_eq!((equal.checked, equal.lag1, equal.dependent), (true, None, false));
-        let few = overall(&mut [part(scattered(10))]).unwrap();
+        let few = check_independence(&mut [part(scattered(10))]).unwrap();
         assert_eq!((few.checked, few.dependent), (false, false));
-        assert_eq!(overall(&mut [Part::new(Place::line("none"), 0)]), None);
+        assert_eq!(check_independence(&mut [Part::new(PartScope::from_line("none"), 0)]), None);
     }
 }

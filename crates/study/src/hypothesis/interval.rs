@@ -13,7 +13,7 @@ use super::{Claim, Correction, Estimate, Verdict};
 const WIDE: f64 = 0.1;
 /// Factor by which a 95 % interval must be narrower than one that just reaches a bound, so that four in five such
 /// intervals stay clear of the bound: (1.960 + 0.842) / 1.960.
-const CLEAR: f64 = 1.43;
+const CLEARANCE: f64 = 1.43;
 
 /// A range that may be unbounded on either side.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,44 +24,44 @@ pub(super) struct Bounds {
 
 /// Error probabilities with which a part of a claim is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Sure {
+pub(super) struct Alphas {
     /// For the reported interval.
-    pub(super) shown: f64,
+    pub(super) reported: f64,
     /// For support. If every part must hold, no correction is needed (Berger 1982). If a share of the parts suffices,
     /// chance has several opportunities, so the probability is divided.
-    pub(super) supports: f64,
+    pub(super) support: f64,
     /// For rejection. One part suffices to reject the claim, so the probability is divided (Bonferroni).
-    pub(super) rejects: f64,
+    pub(super) reject: f64,
     /// For support of a level, if not all levels of its part must hold.
-    some: f64,
+    support_some_levels: f64,
 }
 
-impl Sure {
-    /// Returns the probabilities for each of the `parts` of `claim`. `miss` is the uncorrected error probability of an
+impl Alphas {
+    /// Returns the probabilities for each of the `parts` of `claim`. `alpha` is the uncorrected error probability of an
     /// interval.
-    pub(super) fn of(claim: &Claim, parts: usize, miss: f64) -> Self {
-        Self::within(claim, (parts, 1), miss)
+    pub(super) fn new(claim: &Claim, parts: usize, alpha: f64) -> Self {
+        Self::with_levels(claim, (parts, 1), alpha)
     }
 
     /// Returns the probabilities for each level of each of the `parts` of `claim`. All levels of a part must hold.
-    pub(super) fn within(claim: &Claim, (parts, levels): (usize, usize), miss: f64) -> Self {
+    pub(super) fn with_levels(claim: &Claim, (parts, levels): (usize, usize), alpha: f64) -> Self {
         #[allow(clippy::cast_precision_loss, reason = "a few parts")]
         let divided = |by: usize| match claim.correction() {
-            Correction::None => miss,
-            Correction::Holm | Correction::BenjaminiHochberg => miss / by.max(1) as f64,
+            Correction::None => alpha,
+            Correction::Holm | Correction::BenjaminiHochberg => alpha / by.max(1) as f64,
         };
-        let choice = if claim.needs_all() { 1 } else { parts };
+        let support_parts = if claim.needs_all() { 1 } else { parts };
         Self {
-            shown: miss,
-            supports: divided(choice),
-            rejects: divided(parts * levels),
-            some: divided(choice * levels),
+            reported: alpha,
+            support: divided(support_parts),
+            reject: divided(parts * levels),
+            support_some_levels: divided(support_parts * levels),
         }
     }
 
     /// Returns the probabilities for parts in which some levels suffice, so that chance has several opportunities.
-    pub(super) const fn of_some(self) -> Self {
-        Self { supports: self.some, ..self }
+    pub(super) const fn with_some_levels(self) -> Self {
+        Self { support: self.support_some_levels, ..self }
     }
 }
 
@@ -82,24 +82,24 @@ impl Bounds {
     pub(super) fn judge(
         self,
         at: impl Fn(f64) -> Option<Estimate>,
-        sure: Sure,
+        alphas: Alphas,
         n: usize,
     ) -> (Verdict, Option<Estimate>) {
-        let Some(shown) = at(1.0 - sure.shown) else {
+        let Some(reported) = at(1.0 - alphas.reported) else {
             return (Verdict::UNKNOWN, None);
         };
-        let verdict = if at(1.0 - sure.supports).is_some_and(|one| self.holds(&one)) {
+        let verdict = if at(1.0 - alphas.support).is_some_and(|one| self.contains_interval(&one)) {
             Verdict::Supported
-        } else if at(1.0 - sure.rejects).is_some_and(|one| self.excludes(&one)) {
+        } else if at(1.0 - alphas.reject).is_some_and(|one| self.excludes_interval(&one)) {
             Verdict::Rejected
         } else {
-            self.open(&shown, n)
+            self.inconclusive(&reported, n)
         };
-        (verdict, Some(shown))
+        (verdict, Some(reported))
     }
 
     /// Whether the whole interval lies within the bounds.
-    pub(super) fn holds(self, estimate: &Estimate) -> bool {
+    pub(super) fn contains_interval(self, estimate: &Estimate) -> bool {
         estimate.low.zip(estimate.high).is_some_and(|(low, high)| {
             self.above.is_none_or(|above| low > above)
                 && self.below.is_none_or(|below| high < below)
@@ -107,7 +107,7 @@ impl Bounds {
     }
 
     /// Whether the whole interval lies outside, on one side.
-    fn excludes(self, estimate: &Estimate) -> bool {
+    fn excludes_interval(self, estimate: &Estimate) -> bool {
         estimate.low.zip(estimate.high).is_some_and(|(low, high)| {
             self.above.is_some_and(|above| high < above)
                 || self.below.is_some_and(|below| low > below)
@@ -115,8 +115,8 @@ impl Bounds {
     }
 
     /// Returns an inconclusive verdict with the repetitions that would settle it.
-    pub(super) fn open(self, estimate: &Estimate, n: usize) -> Verdict {
-        Verdict::open(self.needed(estimate, n), Some(self.obstacle(estimate)))
+    pub(super) fn inconclusive(self, estimate: &Estimate, n: usize) -> Verdict {
+        Verdict::inconclusive(self.needed_repetitions(estimate, n), Some(self.obstacle(estimate)))
     }
 
     /// Returns the obstacle to a verdict about an estimate too close to a bound.
@@ -135,20 +135,20 @@ impl Bounds {
         clippy::cast_sign_loss,
         reason = "a number of repetitions, rounded up"
     )]
-    pub(super) fn needed(self, estimate: &Estimate, n: usize) -> Option<u64> {
+    pub(super) fn needed_repetitions(self, estimate: &Estimate, n: usize) -> Option<u64> {
         let (low, high) = (estimate.low?, estimate.high?);
-        let reach = |bound: f64| {
+        let half_width = |bound: f64| {
             if bound < estimate.value { estimate.value - low } else { high - estimate.value }
         };
-        let is_inside = self.is_inside(estimate.value);
+        let is_inside = self.contains_value(estimate.value);
         // Outside the range, only the crossed bound matters.
-        let counts = |is_beyond: bool| is_inside || is_beyond;
-        let above = self.above.filter(|above| counts(estimate.value <= *above));
-        let below = self.below.filter(|below| counts(estimate.value >= *below));
+        let is_relevant = |is_beyond: bool| is_inside || is_beyond;
+        let above = self.above.filter(|above| is_relevant(estimate.value <= *above));
+        let below = self.below.filter(|below| is_relevant(estimate.value >= *below));
         let crossed = [above, below].into_iter().flatten();
         let times = crossed.map(|bound| match (estimate.value - bound).abs() {
             0.0 => f64::INFINITY,
-            away => (CLEAR * reach(bound) / away).powi(2),
+            away => (CLEARANCE * half_width(bound) / away).powi(2),
         });
         let needed = (n as f64 * times.fold(1.0, f64::max)).ceil() + 1.0;
         // An estimate exactly on the bound would need infinitely many repetitions; the cast saturates.
@@ -156,12 +156,12 @@ impl Bounds {
     }
 
     /// Whether `value` lies within the bounds.
-    pub(super) fn is_inside(self, value: f64) -> bool {
+    pub(super) fn contains_value(self, value: f64) -> bool {
         self.above.is_none_or(|above| value > above) && self.below.is_none_or(|below| value < below)
     }
 
     /// Describes the bounds: `above 1.5`, `0.9 to 1.1`.
-    pub(super) fn words(self) -> String {
+    pub(super) fn description(self) -> String {
         match (self.above, self.below) {
             (Some(above), Some(below)) => format!("{above} to {below}"),
             (Some(above), None) => format!("above {above}"),
@@ -174,31 +174,32 @@ impl Bounds {
 impl Estimate {
     /// Returns what makes the estimate hard to distinguish from `bound`: its spread, or otherwise that it lies there.
     pub(super) fn obstacle(&self, bound: f64) -> Obstacle {
-        let unit = if bound == 0.0 { 1.0 } else { bound.abs() };
-        let reach = self.low.zip(self.high).map_or(0.0, |(low, high)| (high - low) / 2.0);
-        if reach > WIDE * unit { Obstacle::Noise } else { Obstacle::EffectAtBound }
+        let scale = if bound == 0.0 { 1.0 } else { bound.abs() };
+        let half_width = self.low.zip(self.high).map_or(0.0, |(low, high)| (high - low) / 2.0);
+        if half_width > WIDE * scale { Obstacle::Noise } else { Obstacle::EffectAtBound }
     }
 }
 
 /// Returns the median of `values` as an estimate of `kind`, with its interval by order statistics at `level`.
-pub(super) fn median_of(kind: EstimateKind, values: &[f64], level: f64) -> Option<Estimate> {
+pub(super) fn median_estimate(kind: EstimateKind, values: &[f64], level: f64) -> Option<Estimate> {
     let interval = Bootstrap { level, ..Bootstrap::default() }.median(values);
     let (low, high) = interval.map(|ends| (ends.low, ends.high)).unzip();
-    Some(Estimate::new(kind, median(values)?, level).between(low, high))
+    Some(Estimate::new(kind, median(values)?, level).with_interval(low, high))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SURE: Sure = Sure { shown: 0.05, supports: 0.05, rejects: 0.01, some: 0.01 };
+    const ALPHAS: Alphas =
+        Alphas { reported: 0.05, support: 0.05, reject: 0.01, support_some_levels: 0.01 };
 
     fn estimate(low: f64, value: f64, high: f64) -> Estimate {
-        Estimate::new(EstimateKind::Ratio, value, 0.95).between(Some(low), Some(high))
+        Estimate::new(EstimateKind::Ratio, value, 0.95).with_interval(Some(low), Some(high))
     }
 
     fn verdict(bounds: Bounds, low: f64, value: f64, high: f64) -> Verdict {
-        bounds.judge(|_| Some(estimate(low, value, high)), SURE, 10).0
+        bounds.judge(|_| Some(estimate(low, value, high)), ALPHAS, 10).0
     }
 
     #[test]
@@ -209,16 +210,16 @@ mod tests {
         assert_eq!(verdict(bounds, 3.1, 3.2, 3.4), Verdict::Rejected);
         // (1.43 * 0.4 / 0.2)^2 times as many repetitions, plus one.
         let open = verdict(bounds, 1.3, 1.7, 2.1);
-        assert_eq!(open, Verdict::open(Some(83), None));
+        assert_eq!(open, Verdict::inconclusive(Some(83), None));
     }
 
     #[test]
     fn what_rejects_is_surer_than_what_supports() {
         let bounds = Bounds { above: None, below: Some(1.0) };
         let at = |level: f64| Some(estimate(if level > 0.97 { 0.9 } else { 1.1 }, 1.2, 1.3));
-        assert_eq!(bounds.judge(at, SURE, 10).0.word(), "inconclusive");
+        assert_eq!(bounds.judge(at, ALPHAS, 10).0.name(), "inconclusive");
         let at = |level: f64| Some(estimate(0.7, 0.8, if level > 0.97 { 1.1 } else { 0.9 }));
-        assert_eq!(bounds.judge(at, SURE, 10).0, Verdict::Supported);
+        assert_eq!(bounds.judge(at, ALPHAS, 10).0, Verdict::Supported);
     }
 
     #[test]
@@ -226,7 +227,7 @@ mod tests {
         let bounds = Bounds { above: Some(0.0), below: Some(2.0) };
         // Outside the range: only the near bound matters, even if the interval also extends towards the lower one.
         let open = verdict(bounds, 1.5, 2.5, 3.5);
-        assert_eq!(open, Verdict::open(Some(83), None));
+        assert_eq!(open, Verdict::inconclusive(Some(83), None));
         let on_it =
             |obstacle| Verdict::Inconclusive { repetitions: None, obstacle: Some(obstacle) };
         assert_eq!(verdict(bounds, 1.0, 2.0, 3.0), on_it(Obstacle::Noise));
@@ -237,10 +238,10 @@ mod tests {
     #[test]
     fn five_values_have_no_interval_and_support_nothing() {
         let bounds = Bounds::around_one(0.1);
-        let same = |level| median_of(EstimateKind::Ratio, &[1.0; 5], level);
-        assert_eq!(bounds.judge(same, SURE, 5).0, Verdict::UNKNOWN);
-        let same = |level| median_of(EstimateKind::Ratio, &[1.0; 6], level);
-        assert_eq!(bounds.judge(same, SURE, 6).0, Verdict::Supported);
-        assert_eq!(median_of(EstimateKind::Ratio, &[], 0.95), None);
+        let same = |level| median_estimate(EstimateKind::Ratio, &[1.0; 5], level);
+        assert_eq!(bounds.judge(same, ALPHAS, 5).0, Verdict::UNKNOWN);
+        let same = |level| median_estimate(EstimateKind::Ratio, &[1.0; 6], level);
+        assert_eq!(bounds.judge(same, ALPHAS, 6).0, Verdict::Supported);
+        assert_eq!(median_estimate(EstimateKind::Ratio, &[], 0.95), None);
     }
 }

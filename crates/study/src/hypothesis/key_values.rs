@@ -37,9 +37,9 @@ pub(super) trait KeyDefault: KeyValue {
 }
 
 /// A type with a variant for each word that its key accepts.
-pub(super) trait KeyWord: Sized {
+pub(super) trait KeyChoice: Sized {
     /// Returns the variant for `word`.
-    fn from_word(word: &str) -> Option<Self>;
+    fn from_choice(word: &str) -> Option<Self>;
 }
 
 impl<'v> KeyValues<'v> {
@@ -60,8 +60,8 @@ impl<'v> KeyValues<'v> {
         let default = key.default().ok_or(KeyError::Absent)?;
         T::from_default(default).ok_or_else(|| KeyError::Unusable {
             key: key.name,
-            what: format!("its default `{default}` cannot be read"),
-            remedy: format!("give it a value, and report this as a bug: {}", example(key)),
+            what: format!("the default `{default}` is invalid"),
+            remedy: format!("set a value, and report this as a bug: {}", example(key)),
         })
     }
 
@@ -71,7 +71,7 @@ impl<'v> KeyValues<'v> {
         T::from_value(value).map(Some).ok_or_else(|| KeyError::Unusable {
             key: key.name,
             what: format!("it must be {}", key.about),
-            remedy: format!("write it like {}", example(key)),
+            remedy: format!("example: {}", example(key)),
         })
     }
 }
@@ -84,7 +84,7 @@ impl KeyError {
     /// Reports the error as a mistake in the table that holds `values`, unless it is reported already.
     pub(super) fn report(self, values: &Values, mistakes: &mut Mistakes) {
         if let Self::Unusable { key, what, remedy } = self {
-            let (line, path) = values.place_of(key);
+            let (line, path) = values.location_of(key);
             mistakes.add((line, &path), what, remedy);
         }
     }
@@ -110,7 +110,7 @@ impl KeyDefault for f64 {
 impl KeyValue for usize {
     fn from_value(value: &Value) -> Option<Self> {
         match value {
-            Value::Whole(count) => Self::try_from(*count).ok(),
+            Value::Integer(count) => Self::try_from(*count).ok(),
             _ => None,
         }
     }
@@ -137,18 +137,18 @@ impl KeyDefault for String {
     }
 }
 
-impl<T: KeyWord> KeyValue for T {
+impl<T: KeyChoice> KeyValue for T {
     fn from_value(value: &Value) -> Option<Self> {
         match value {
-            Value::Word(word) => Self::from_word(word),
+            Value::Choice(word) => Self::from_choice(word),
             _ => None,
         }
     }
 }
 
-impl<T: KeyWord> KeyDefault for T {
+impl<T: KeyChoice> KeyDefault for T {
     fn from_default(text: &str) -> Option<Self> {
-        Self::from_word(text)
+        Self::from_choice(text)
     }
 }
 
@@ -170,8 +170,8 @@ impl KeyValue for Metric {
     }
 }
 
-impl KeyWord for Correction {
-    fn from_word(word: &str) -> Option<Self> {
+impl KeyChoice for Correction {
+    fn from_choice(word: &str) -> Option<Self> {
         match word {
             "holm" => Some(Self::Holm),
             "benjamini-hochberg" => Some(Self::BenjaminiHochberg),

@@ -1,86 +1,87 @@
 //! Keys shared by several tests.
 
-use super::key_values::KeyWord;
-use crate::{Key, Need, STATISTICS, Takes};
+use super::key_values::KeyChoice;
+use crate::{Key, Requirement, STATISTICS, ValueType};
 
 /// The first of two lines.
 pub(super) const FIRST: Key = Key {
     name: "first",
-    takes: Takes::Cases,
-    need: Need::Required,
-    about: "the cases that are claimed to be so",
+    value_type: ValueType::Cases,
+    requirement: Requirement::Required,
+    about: "cases that the claim is about",
     example: "{ mechanism = \"pipe\" }",
 };
 
 /// The second of two lines.
 pub(super) const SECOND: Key = Key {
     name: "second",
-    takes: Takes::Cases,
-    need: Need::Required,
-    about: "the cases they are held against; where these are several lines, each in turn",
+    value_type: ValueType::Cases,
+    requirement: Requirement::Required,
+    about: "cases that they are compared with; if these are several lines, with each of them",
     example: "{ mechanism = \"unix-stream\" }",
 };
 
 /// Whether the second lines are compared one by one or by the best of them.
 pub(super) const OF_SECOND: Key = Key {
     name: "of_second",
-    takes: Takes::OneOf(&["each", "best"]),
-    need: Need::Optional("each"),
-    about: "each line in turn, or at each level and in each block the best of them",
+    value_type: ValueType::Choice(&["each", "best"]),
+    requirement: Requirement::Optional("each"),
+    about: "compare with each second line, or with the best of them at each level in each block",
     example: "\"best\"",
 };
 
 /// Whether lines are compared once, by their means over levels, or at each level.
 pub(super) const AT: Key = Key {
     name: "at",
-    takes: Takes::OneOf(&["blocks", "levels"]),
-    need: Need::Optional("blocks"),
-    about: "compare once, by the geometric mean over levels in each block, or at each level",
+    value_type: ValueType::Choice(&["blocks", "levels"]),
+    requirement: Requirement::Optional("blocks"),
+    about: "compare once, by the geometric mean over the levels in each block, or at each level",
     example: "\"levels\"",
 };
 
 /// The test statistic.
 pub(super) const STATISTIC: Key = Key {
     name: "statistic",
-    takes: Takes::OneOf(STATISTICS),
-    need: Need::Optional("wilcoxon"),
-    about: "the test statistic: wilcoxon and paired-t pair by block, the others do not",
+    value_type: ValueType::Choice(STATISTICS),
+    requirement: Requirement::Optional("wilcoxon"),
+    about: "test statistic; wilcoxon and paired-t are paired by block, the others are not",
     example: "\"wilcoxon\"",
 };
 
 /// Share below which a difference does not matter.
 pub(super) const NEGLIGIBLE: Key = Key {
     name: "negligible",
-    takes: Takes::Number(0.0, 1.0),
-    need: Need::Optional("0.01"),
-    about: "a difference of less than this share is none: the claim is rejected where no more is there",
+    value_type: ValueType::Number(0.0, 1.0),
+    requirement: Requirement::Optional("0.01"),
+    about: "largest relative difference that does not matter; the claim is rejected if the difference is \
+            shown to be smaller",
     example: "0.02",
 };
 
 /// Exclusive lower bound of an estimate.
 pub(super) const ABOVE: Key = Key {
     name: "above",
-    takes: Takes::Number(-1e300, 1e300),
-    need: Need::Optional("none"),
-    about: "what it must lie above",
+    value_type: ValueType::Number(-1e300, 1e300),
+    requirement: Requirement::Optional("none"),
+    about: "exclusive lower bound",
     example: "1.5",
 };
 
 /// Exclusive upper bound of an estimate.
 pub(super) const BELOW: Key = Key {
     name: "below",
-    takes: Takes::Number(-1e300, 1e300),
-    need: Need::Optional("none"),
-    about: "what it must lie below",
+    value_type: ValueType::Number(-1e300, 1e300),
+    requirement: Requirement::Optional("none"),
+    about: "exclusive upper bound",
     example: "3",
 };
 
 /// Largest share by which two equivalent values may differ.
 pub(super) const MARGIN: Key = Key {
     name: "margin",
-    takes: Takes::Number(0.000_1, 10.0),
-    need: Need::Optional("0.1"),
-    about: "the share by which the two may differ and still be alike",
+    value_type: ValueType::Number(0.000_1, 10.0),
+    requirement: Requirement::Optional("0.1"),
+    about: "largest relative difference at which the two still count as equal",
     example: "0.1",
 };
 
@@ -93,8 +94,8 @@ pub(super) enum ComparedAt {
     Levels,
 }
 
-impl KeyWord for ComparedAt {
-    fn from_word(word: &str) -> Option<Self> {
+impl KeyChoice for ComparedAt {
+    fn from_choice(word: &str) -> Option<Self> {
         match word {
             "blocks" => Some(Self::Blocks),
             "levels" => Some(Self::Levels),
@@ -120,14 +121,14 @@ mod tests {
             let Some(default) = key.default().filter(|words| !NO_DEFAULT.contains(words)) else {
                 continue;
             };
-            let is_right = match key.takes {
-                Takes::Number(least, most) => {
+            let is_right = match key.value_type {
+                ValueType::Number(least, most) => {
                     default.parse().is_ok_and(|number| (least..=most).contains(&number))
                 }
-                Takes::Whole(least, most) => {
+                ValueType::Integer(least, most) => {
                     default.parse().is_ok_and(|number| (least..=most).contains(&number))
                 }
-                Takes::OneOf(words) => words.contains(&default),
+                ValueType::Choice(words) => words.contains(&default),
                 _ => true,
             };
             assert!(is_right, "{}: {default}", key.name);

@@ -8,7 +8,7 @@ use ipcperf_results::Sample;
 use ipcperf_stats::{Curve, CurveError};
 
 use super::case_data::{Cell, Cells};
-use super::complete::{OverLevels, complete, within};
+use super::complete_blocks::{AggregatedLevels, complete_blocks, restrict_to_blocks};
 use crate::selection::is_size;
 use crate::{Better, Levels, Metric, Selection};
 
@@ -36,7 +36,7 @@ pub struct Point {
     pub values: BTreeMap<u32, f64>,
 }
 
-/// Returns the lines along `over` in `selection`, for cases that have `metric`.
+/// Returns the lines along `divided_by` in `selection`, for cases that have `metric`.
 pub fn lines<'a>(
     cells: &Cells<'a>,
     selection: &Selection,
@@ -51,7 +51,7 @@ pub fn lines<'a>(
     }
     let all: Vec<Levels> = lines.keys().cloned().collect();
     let line = |(levels, cells): (Levels, Vec<(String, &Cell<'a>)>)| Line {
-        name: name(&levels, &all),
+        name: line_name(&levels, &all),
         levels,
         example: cells.iter().find_map(|(_, cell)| cell.example()),
         points: points(over, cells, metric),
@@ -67,10 +67,10 @@ fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<P
     }
     let levels = by_level.into_iter().enumerate();
     let mut points: Vec<Point> = levels
-        .map(|(place, (level, values))| {
+        .map(|(index, (level, values))| {
             // Count from 1, because curves need levels above 0.
             #[allow(clippy::cast_precision_loss, reason = "a place in a list")]
-            let x = level.parse().unwrap_or((place + 1) as f64);
+            let x = level.parse().unwrap_or((index + 1) as f64);
             Point { x, label: label(over, &level), values }
         })
         .filter(|point| !point.values.is_empty())
@@ -79,7 +79,7 @@ fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<P
     points
 }
 
-/// Returns the cases in `selection` that have no valid run, as lines along `over`. Each level is a point without
+/// Returns the cases in `selection` that have no valid run, as lines along `divided_by`. Each level is a point without
 /// values.
 pub fn lost_lines(cells: &Cells<'_>, selection: &Selection, over: &str) -> Vec<Line<'static>> {
     let mut lines: BTreeMap<Levels, Vec<Point>> = BTreeMap::new();
@@ -92,7 +92,7 @@ pub fn lost_lines(cells: &Cells<'_>, selection: &Selection, over: &str) -> Vec<L
     }
     let all: Vec<Levels> = lines.keys().cloned().collect();
     let line = |(levels, points): (Levels, Vec<Point>)| Line {
-        name: name(&levels, &all),
+        name: line_name(&levels, &all),
         levels,
         points,
         example: None,
@@ -108,7 +108,7 @@ fn label(over: &str, level: &str) -> String {
 }
 
 /// Merges `lines` of several selections: drops duplicates and renames the lines so that their names differ.
-pub(super) fn together(mut lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
+pub(super) fn merge_lines(mut lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
     let mut all: Vec<Levels> = Vec::new();
     lines.retain(|line| {
         let is_new = !all.contains(&line.levels);
@@ -118,25 +118,25 @@ pub(super) fn together(mut lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
         is_new
     });
     for line in &mut lines {
-        line.name = name(&line.levels, &all);
+        line.name = line_name(&line.levels, &all);
     }
     lines
 }
 
 /// Returns the mechanism and the other factors that distinguish `levels` from some of `all`.
-pub(super) fn name(levels: &Levels, all: &[Levels]) -> String {
+pub(super) fn line_name(levels: &Levels, all: &[Levels]) -> String {
     let differs = |factor: &str, level: &String| {
         let others = all.iter().filter(|other| other.get("mechanism") == levels.get("mechanism"));
         factor == "mechanism" || others.into_iter().any(|other| other.get(factor) != Some(level))
     };
     let mechanism = levels.get("mechanism").map_or("", String::as_str);
-    let own = format!("{}.", options_prefix(mechanism));
+    let prefix = format!("{}.", options_prefix(mechanism));
     let rest =
         levels.iter().filter(|(factor, level)| *factor != "mechanism" && differs(factor, level));
-    let rest = rest.map(|(factor, level)| match factor.strip_prefix(&own) {
+    let rest = rest.map(|(factor, level)| match factor.strip_prefix(&prefix) {
         Some(option) => format!("{option}={level}"),
-        None if factor == "instrument" && level == "none" => "unwatched".to_owned(),
-        None if factor == "instrument" => format!("watched by {level}"),
+        None if factor == "instrument" && level == "none" => "uninstrumented".to_owned(),
+        None if factor == "instrument" => format!("with {level}"),
         None => format!("{factor}={level}"),
     });
     std::iter::once(mechanism.to_owned()).chain(rest).collect::<Vec<_>>().join(" ")
@@ -144,7 +144,7 @@ pub(super) fn name(levels: &Levels, all: &[Levels]) -> String {
 
 impl Line<'_> {
     /// Whether `other` has the same level of every shared factor, except those in `compared`.
-    pub fn is_beside(&self, other: &Line<'_>, compared: &BTreeSet<String>) -> bool {
+    pub fn matches_except(&self, other: &Line<'_>, compared: &BTreeSet<String>) -> bool {
         self.levels.iter().all(|(factor, level)| {
             let others = other.levels.get(factor);
             compared.contains(factor) || others.is_none_or(|others| others == level)
@@ -153,7 +153,7 @@ impl Line<'_> {
 
     /// Returns the better of both at each level and in each block. A level that only one line has is taken from it. A
     /// block that one of them lacks is left out, because the true best is then unknown.
-    pub fn or_better(mut self, other: &Line<'_>, better: Better) -> Self {
+    pub fn merge_best(mut self, other: &Line<'_>, better: Better) -> Self {
         let better_of = |one: f64, other: f64| match better {
             Better::Higher => one.max(other),
             Better::Lower => one.min(other),
@@ -179,15 +179,16 @@ impl Line<'_> {
             self.points.iter().filter(|point| is_lost(point)).map(|p| p.label.as_str()).collect();
         if !labels.is_empty() {
             let labels = labels.join(", ");
-            self.name = format!("{} (not at {labels}: no run of {} counts)", self.name, lost.name);
+            self.name =
+                format!("{} (not at {labels}: {} has no valid run there)", self.name, lost.name);
         }
         self.points.retain(|point| !is_lost(point));
         self
     }
 
     /// Subtracts `other` at each level and in each block that both have.
-    pub(super) fn less(&self, other: &Line<'_>) -> Self {
-        let points = self.common(other).into_iter().map(|(own, other)| {
+    pub(super) fn minus(&self, other: &Line<'_>) -> Self {
+        let points = self.common_points(other).into_iter().map(|(own, other)| {
             let rest =
                 |(block, value): (&u32, &f64)| Some((*block, value - other.values.get(block)?));
             Point { values: own.values.iter().filter_map(rest).collect(), ..own.clone() }
@@ -196,8 +197,8 @@ impl Line<'_> {
     }
 
     /// Divides by `other` at each level and in each block that both have.
-    pub fn over(&self, other: &Line<'_>) -> Self {
-        let points = self.common(other).into_iter().map(|(point, whole)| {
+    pub fn divided_by(&self, other: &Line<'_>) -> Self {
+        let points = self.common_points(other).into_iter().map(|(point, whole)| {
             let ratio = |(block, value): (&u32, &f64)| {
                 let whole = whole.values.get(block).filter(|whole| **whole > 0.0)?;
                 Some((*block, value / whole))
@@ -209,28 +210,31 @@ impl Line<'_> {
     }
 
     /// Returns the points of both lines at their common levels.
-    pub(super) fn common<'p>(&'p self, other: &'p Line<'_>) -> Vec<(&'p Point, &'p Point)> {
+    pub(super) fn common_points<'p>(&'p self, other: &'p Line<'_>) -> Vec<(&'p Point, &'p Point)> {
         // Match labels, not positions: the position of a non-numeric level can differ between lines.
         let at = |label: &str| other.points.iter().find(|point| point.label == label);
         self.points.iter().filter_map(|point| Some((point, at(&point.label)?))).collect()
     }
 
     /// Returns its values at the levels labeled `used`, in `blocks`.
-    pub(super) fn only(&self, used: &[String], blocks: &BTreeSet<u32>) -> Self {
+    pub(super) fn restricted_to(&self, used: &[String], blocks: &BTreeSet<u32>) -> Self {
         let points = self.points.iter().filter(|point| used.contains(&point.label));
-        let points =
-            points.map(|point| Point { values: within(&point.values, blocks), ..point.clone() });
+        let points = points.map(|point| Point {
+            values: restrict_to_blocks(&point.values, blocks),
+            ..point.clone()
+        });
         Self { points: points.collect(), ..self.clone() }
     }
 
-    /// Returns the complete part of the line along `over`: the levels that count, in the blocks that have all of them.
-    pub(super) fn whole(&self, over: &str) -> (Self, OverLevels) {
+    /// Returns the complete part of the line along `divided_by`: the levels that count, in the blocks that have all of
+    /// them.
+    pub(super) fn complete_part(&self, over: &str) -> (Self, AggregatedLevels) {
         let levels = self.points.iter();
         let levels: Vec<(&str, BTreeSet<u32>)> = levels
             .map(|point| (point.label.as_str(), point.values.keys().copied().collect()))
             .collect();
-        let (chosen, blocks) = complete(over, &levels);
-        (self.only(&chosen.used, &blocks), chosen)
+        let (chosen, blocks) = complete_blocks(over, &levels);
+        (self.restricted_to(&chosen.used, &blocks), chosen)
     }
 
     /// Returns the blocks in which it has a value.
@@ -263,13 +267,13 @@ impl Line<'_> {
 
 impl Point {
     /// Returns pairs of values from the blocks that both points have.
-    pub fn pairs(&self, other: &Self) -> Vec<(f64, f64)> {
+    pub fn paired_values(&self, other: &Self) -> Vec<(f64, f64)> {
         let pair = |(block, value): (&u32, &f64)| Some((*value, *other.values.get(block)?));
         self.values.iter().filter_map(pair).collect()
     }
 
     /// Returns the values of all blocks.
-    pub fn all(&self) -> Vec<f64> {
+    pub fn all_values(&self) -> Vec<f64> {
         self.values.values().copied().collect()
     }
 }

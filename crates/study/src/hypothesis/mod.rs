@@ -11,10 +11,10 @@ mod case_data;
 mod claim;
 mod claim_table;
 mod compare;
-mod comparison;
-mod complete;
+mod comparison_keys;
+mod complete_blocks;
 mod crosses_over;
-mod crossing_sides;
+mod crossing_evidence;
 mod differs;
 mod drift;
 mod equivalent;
@@ -24,7 +24,7 @@ mod evidence;
 #[cfg(test)]
 mod evidence_tests;
 mod faster_than;
-mod flat;
+mod figure_layout;
 mod independence;
 mod interval;
 mod judge;
@@ -34,7 +34,7 @@ mod line;
 mod operand_cases;
 mod operands;
 mod outcome;
-mod picture;
+mod plateau;
 mod plateaus_at;
 mod plot_lines;
 mod ratio_within;
@@ -52,13 +52,13 @@ pub use case_data::Cells;
 pub use claim::Claim;
 pub use claim_table::check_cases;
 pub use drift::Drift;
-pub use evidence::{Estimate, EstimateKind, Level, Part, Place, Rule};
+pub use evidence::{DecisionRule, Estimate, EstimateKind, Level, Part, PartScope};
+pub use figure_layout::{BetterNote, Caption, FigureKeys, FigureLayout, PanelGrouping};
 pub use judge::{decided_cases, judge};
 pub use line::{Line, Point, lines, lost_lines};
 pub use outcome::{Correction, Verdict};
-pub use picture::{BetterNote, Caption, Picture, PictureKeys, Together};
-pub use plot_lines::{Shown, shown};
-pub use verdict::{Found, Judged};
+pub use plot_lines::{LinePanel, line_panels};
+pub use verdict::{Findings, JudgedClaim};
 
 pub(crate) use claim_table::ClaimTable;
 
@@ -85,7 +85,7 @@ pub struct Test {
     /// Keys of a hypothesis that are specific to this test.
     pub keys: &'static [Key],
     /// Layout of the figure for a claim that uses it.
-    pub picture: Picture,
+    pub figure_layout: FigureLayout,
     /// Parses the keys of a claim that names it.
     parse: fn(&KeyValues<'_>) -> Result<Arc<dyn Judge>, KeyError>,
 }
@@ -98,7 +98,7 @@ trait Judge: Debug + Send + Sync {
         Self: Sized;
 
     /// Judges `claim` on the measured cells.
-    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found;
+    fn evaluate(&self, claim: &Claim, cells: &Cells<'_>) -> Findings;
 
     /// Returns the cases of the two sides. `None` if the test judges each line by itself.
     fn operands(&self) -> Option<&OperandCases> {
@@ -111,19 +111,19 @@ trait Judge: Debug + Send + Sync {
     }
 
     /// Returns the values that the figure of the claim shows.
-    fn picture_keys(&self) -> PictureKeys<'_> {
-        PictureKeys::default()
+    fn figure_keys(&self) -> FigureKeys<'_> {
+        FigureKeys::default()
     }
 }
 
 /// Parses the keys of a test into `K`.
-fn parsed<K: Judge + 'static>(keys: &KeyValues<'_>) -> Result<Arc<dyn Judge>, KeyError> {
+fn parse_keys<K: Judge + 'static>(keys: &KeyValues<'_>) -> Result<Arc<dyn Judge>, KeyError> {
     Ok(Arc::new(K::parse(keys)?))
 }
 
 impl Test {
     /// Whether `key` is specific to this test.
-    pub fn has(&self, key: &str) -> bool {
+    pub fn has_key(&self, key: &str) -> bool {
         self.keys.iter().any(|known| known.name == key)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::case_data::EVENTS;
-use super::key_values::{KeyError, KeyValues, KeyWord};
+use super::key_values::{KeyChoice, KeyError, KeyValues};
 use super::keys::{FIRST, SECOND};
 use crate::Selection;
 
@@ -24,8 +24,8 @@ pub(super) enum SecondLines {
     Best,
 }
 
-impl KeyWord for SecondLines {
-    fn from_word(word: &str) -> Option<Self> {
+impl KeyChoice for SecondLines {
+    fn from_choice(word: &str) -> Option<Self> {
         match word {
             "each" => Some(Self::Each),
             "best" => Some(Self::Best),
@@ -47,9 +47,10 @@ impl OperandCases {
     }
 
     /// Returns the factors whose levels differ between the two sides. Two compared lines may differ only in these.
-    pub(super) fn compared(&self) -> BTreeSet<String> {
+    pub(super) fn compared_factors(&self) -> BTreeSet<String> {
         let named = self.first.factors().chain(self.second.factors()).map(|(factor, _)| factor);
-        let compared = named.filter(|factor| self.first.of(factor) != self.second.of(factor));
+        let compared =
+            named.filter(|factor| self.first.levels_of(factor) != self.second.levels_of(factor));
         // The events that are counted depend on the matrix, so lines may differ in them.
         compared.chain([EVENTS]).map(str::to_owned).collect()
     }

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ipcperf_stats::{Curve, CurveError};
 
-use super::compare::{Sides, Statistic};
-use super::complete::{LevelRatio, OverLevels, complete};
-use super::line::{lines, lost_lines, name};
+use super::compare::{SamplePair, Statistic};
+use super::complete_blocks::{AggregatedLevels, LevelRatio, complete_blocks};
+use super::line::{line_name, lines, lost_lines};
 use super::operand_cases::{OperandCases, SecondLines};
-use super::{Cells, Claim, Found, Line, Point};
+use super::{Cells, Claim, Findings, Line, Point};
 use crate::{Better, Levels, Metric};
 
 /// A line of the first kind and the line of the second kind that it is compared with.
-pub(super) struct Pair<'a> {
+pub(super) struct LinePair<'a> {
     /// Label: `pipe against unix-stream`.
     pub(super) name: String,
     pub(super) first: Line<'a>,
@@ -22,8 +22,8 @@ pub(super) struct Pair<'a> {
 }
 
 /// The comparisons of a claim.
-pub(super) struct Compares<'a> {
-    pub(super) pairs: Vec<Pair<'a>>,
+pub(super) struct PairedLines<'a> {
+    pub(super) pairs: Vec<LinePair<'a>>,
     pub(super) better: Better,
     pub(super) unit: String,
 }
@@ -33,17 +33,17 @@ pub(super) struct Compares<'a> {
 ///
 /// # Errors
 /// Fails with the reason if there are no pairs.
-pub(super) fn compares<'a>(
+pub(super) fn pair_lines<'a>(
     claim: &Claim,
     operands: &OperandCases,
     cells: &Cells<'a>,
-) -> Result<Compares<'a>, Box<Found>> {
+) -> Result<PairedLines<'a>, Box<Findings>> {
     let metric = claim.metric();
     let [first, second] = operands.sides().map(|side| {
-        let selection = claim.cases().and(side);
+        let selection = claim.cases().intersection(side);
         let lines = lines(cells, &selection, claim.over(), metric);
         if lines.is_empty() {
-            Err(Box::new(Found::untestable(cells.absence(&selection, metric))))
+            Err(Box::new(Findings::untestable(cells.explain_unmeasured(&selection, metric))))
         } else {
             Ok(lines)
         }
@@ -51,42 +51,44 @@ pub(super) fn compares<'a>(
     let (mut first, mut second) = (first?, second?);
     let all: Vec<Levels> = first.iter().chain(&second).map(|line| line.levels.clone()).collect();
     for line in first.iter_mut().chain(&mut second) {
-        line.name = name(&line.levels, &all);
+        line.name = line_name(&line.levels, &all);
     }
     let example = first.iter().chain(&second).find_map(|line| line.example);
     let (better, unit) = (metric.better(example), metric.unit(example).to_owned());
     let second = match operands.second_lines {
         SecondLines::Best => {
-            let selection = claim.cases().and(&operands.second);
+            let selection = claim.cases().intersection(&operands.second);
             let lost = lost_lines(cells, &selection, claim.over());
-            let known = without_lost(best(second, better), &lost);
-            if known.is_empty() {
-                return Err(Box::new(Found::untestable(cells.absence(&selection, metric))));
+            let usable = without_lost(join_best(second, better), &lost);
+            if usable.is_empty() {
+                return Err(Box::new(Findings::untestable(
+                    cells.explain_unmeasured(&selection, metric),
+                )));
             }
-            known
+            usable
         }
         SecondLines::Each => second,
     };
-    let mut compared = operands.compared();
-    compared.extend(apart(&first, &second));
+    let mut compared_factors = operands.compared_factors();
+    compared_factors.extend(disjoint_factors(&first, &second));
     let mut pairs = Vec::new();
     for one in &first {
-        for other in second.iter().filter(|other| one.is_beside(other, &compared)) {
-            let name = format!("{} against {}", one.name, other.name);
+        for other in second.iter().filter(|other| one.matches_except(other, &compared_factors)) {
+            let name = format!("{} vs. {}", one.name, other.name);
             let over = claim.over().to_owned();
-            pairs.push(Pair { name, first: one.clone(), second: other.clone(), over });
+            pairs.push(LinePair { name, first: one.clone(), second: other.clone(), over });
         }
     }
     if pairs.is_empty() {
         return Err(
-            Found::untestable("no case of the first has one of the second beside it").into()
+            Findings::untestable("no first case has a second case to compare it with").into()
         );
     }
-    Ok(Compares { pairs, better, unit })
+    Ok(PairedLines { pairs, better, unit })
 }
 
 /// Returns the factors in which `first` and `second` have no level in common. These must be what is compared.
-fn apart(first: &[Line<'_>], second: &[Line<'_>]) -> Vec<String> {
+fn disjoint_factors(first: &[Line<'_>], second: &[Line<'_>]) -> Vec<String> {
     let levels = |lines: &[Line<'_>], factor: &str| -> BTreeSet<String> {
         lines.iter().filter_map(|line| line.levels.get(factor).cloned()).collect()
     };
@@ -96,23 +98,24 @@ fn apart(first: &[Line<'_>], second: &[Line<'_>]) -> Vec<String> {
 }
 
 /// Returns, at each level and in each block, the best of the `lines` that share everything except the mechanism.
-fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
+fn join_best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
     let mut joined: Vec<Line<'_>> = Vec::new();
     let anything = ["mechanism".to_owned()].into();
     for line in lines {
-        let Some(known) = joined.iter_mut().find(|known| known.is_beside(&line, &anything)) else {
+        let Some(merged) = joined.iter_mut().find(|known| known.matches_except(&line, &anything))
+        else {
             joined.push(line);
             continue;
         };
-        known.name = format!(
+        merged.name = format!(
             "the better of {} and {}",
-            known.name.trim_start_matches("the better of "),
+            merged.name.trim_start_matches("the better of "),
             line.name
         );
-        *known = known.clone().or_better(&line, better);
+        *merged = merged.clone().merge_best(&line, better);
         // The next line joined must share the options of all lines joined so far, not only of the first.
         for (factor, level) in line.levels {
-            known.levels.entry(factor).or_insert(level);
+            merged.levels.entry(factor).or_insert(level);
         }
     }
     joined
@@ -122,23 +125,24 @@ fn best(lines: Vec<Line<'_>>, better: Better) -> Vec<Line<'_>> {
 /// remaining lines need not be the best overall.
 fn without_lost<'a>(joined: Vec<Line<'a>>, lost: &[Line<'_>]) -> Vec<Line<'a>> {
     let anything = ["mechanism".to_owned()].into();
-    let known = |line: Line<'a>| {
-        let lost = lost.iter().filter(|lost| line.is_beside(lost, &anything)).collect::<Vec<_>>();
+    let drop_lost = |line: Line<'a>| {
+        let lost =
+            lost.iter().filter(|lost| line.matches_except(lost, &anything)).collect::<Vec<_>>();
         lost.into_iter().fold(line, Line::without_lost)
     };
-    joined.into_iter().map(known).filter(|line| !line.points.is_empty()).collect()
+    joined.into_iter().map(drop_lost).filter(|line| !line.points.is_empty()).collect()
 }
 
-impl<'a> Pair<'a> {
+impl<'a> LinePair<'a> {
     /// Returns the geometric mean over levels by block, for the blocks in which both lines have all levels. Also
-    /// returns these levels, with those whose ratio satisfies `is_otherwise`, unless there is only one level.
-    pub(super) fn by_block(
+    /// returns these levels, with those whose ratio satisfies `contradicts`, unless there is only one level.
+    pub(super) fn block_means(
         &self,
-        is_otherwise: impl Fn(f64) -> bool,
-    ) -> (Sides, Option<OverLevels>) {
-        let (levels, blocks) = self.complete();
+        contradicts: impl Fn(f64) -> bool,
+    ) -> (SamplePair, Option<AggregatedLevels>) {
+        let (levels, blocks) = self.complete_blocks();
         let mut logs: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-        let used = self.first.common(&self.second).into_iter();
+        let used = self.first.common_points(&self.second).into_iter();
         for (first, second) in used.filter(|(point, _)| levels.used.contains(&point.label)) {
             for block in &blocks {
                 let sums = logs.entry(*block).or_default();
@@ -150,14 +154,14 @@ impl<'a> Pair<'a> {
         let pairs: Vec<(f64, f64)> =
             logs.values().map(|(first, second)| ((first / n).exp(), (second / n).exp())).collect();
         let is_one = levels.used.len() + levels.left_out.len() < 2;
-        let disagreeing = self.otherwise(&levels, is_otherwise);
+        let disagreeing = self.contradicting_levels(&levels, contradicts);
         let over = levels.averaged(disagreeing);
-        (Sides::of_pairs(&pairs), (!is_one).then_some(over))
+        (SamplePair::from_pairs(&pairs), (!is_one).then_some(over))
     }
 
     /// Returns the compared levels, and the blocks in which both lines have positive values at all of them.
-    fn complete(&self) -> (OverLevels, BTreeSet<u32>) {
-        let common = self.first.common(&self.second);
+    fn complete_blocks(&self) -> (AggregatedLevels, BTreeSet<u32>) {
+        let common = self.first.common_points(&self.second);
         let mut levels: Vec<(&str, BTreeSet<u32>)> = common
             .into_iter()
             .map(|(first, second)| {
@@ -172,27 +176,27 @@ impl<'a> Pair<'a> {
         levels.extend(
             self.unpaired().into_iter().map(|point| (point.label.as_str(), BTreeSet::new())),
         );
-        complete(&self.over, &levels)
+        complete_blocks(&self.over, &levels)
     }
 
-    /// Returns the counted `levels` whose ratio satisfies `is_otherwise`.
-    fn otherwise(
+    /// Returns the counted `levels` whose ratio satisfies `contradicts`.
+    fn contradicting_levels(
         &self,
-        levels: &OverLevels,
-        is_otherwise: impl Fn(f64) -> bool,
+        levels: &AggregatedLevels,
+        contradicts: impl Fn(f64) -> bool,
     ) -> Vec<LevelRatio> {
-        let ratio = |(point, sides): (&Point, Sides)| {
+        let ratio = |(point, sides): (&Point, SamplePair)| {
             let ratio = sides.ratio(Statistic::Wilcoxon, 0.95)?.value;
-            let is_one = levels.used.contains(&point.label) && is_otherwise(ratio);
+            let is_one = levels.used.contains(&point.label) && contradicts(ratio);
             is_one.then(|| LevelRatio { level: point.label.clone(), ratio })
         };
-        self.by_level().into_iter().filter_map(ratio).collect()
+        self.samples_by_level().into_iter().filter_map(ratio).collect()
     }
 
     /// Returns the complete part of the pair: the compared levels, in the blocks that have all of them.
-    pub(super) fn whole(&self) -> (Self, OverLevels) {
-        let (levels, blocks) = self.complete();
-        let whole = |line: &Line<'a>| line.only(&levels.used, &blocks);
+    pub(super) fn complete_part(&self) -> (Self, AggregatedLevels) {
+        let (levels, blocks) = self.complete_blocks();
+        let whole = |line: &Line<'a>| line.restricted_to(&levels.used, &blocks);
         let pair = Self {
             name: self.name.clone(),
             first: whole(&self.first),
@@ -222,9 +226,12 @@ impl<'a> Pair<'a> {
     }
 
     /// Returns the values of both lines at each common level.
-    pub(super) fn by_level(&self) -> Vec<(&Point, Sides)> {
-        let common = self.first.common(&self.second);
-        common.into_iter().map(|(first, second)| (first, Sides::of(first, second))).collect()
+    pub(super) fn samples_by_level(&self) -> Vec<(&Point, SamplePair)> {
+        let common = self.first.common_points(&self.second);
+        common
+            .into_iter()
+            .map(|(first, second)| (first, SamplePair::from_points(first, second)))
+            .collect()
     }
 }
 
@@ -232,14 +239,14 @@ impl<'a> Pair<'a> {
 ///
 /// # Errors
 /// Fails with the reason if there are no lines.
-pub(super) fn alone<'a>(
+pub(super) fn claim_lines<'a>(
     claim: &Claim,
     cells: &Cells<'a>,
     metric: &Metric,
-) -> Result<Vec<Line<'a>>, Box<Found>> {
+) -> Result<Vec<Line<'a>>, Box<Findings>> {
     let lines = lines(cells, claim.cases(), claim.over(), metric);
     if lines.is_empty() {
-        return Err(Found::untestable(cells.absence(claim.cases(), metric)).into());
+        return Err(Findings::untestable(cells.explain_unmeasured(claim.cases(), metric)).into());
     }
     Ok(lines)
 }
@@ -261,13 +268,16 @@ mod tests {
 
     #[test]
     fn the_best_is_of_blocks_that_all_have() {
-        let of = |mechanism: &str, values: &[(u32, f64)]| {
+        let line_with = |mechanism: &str, values: &[(u32, f64)]| {
             let values = values.iter().copied().collect();
             let point = Point { x: 1.0, label: "1 B".to_owned(), values };
             Line { points: vec![point], ..line(mechanism, "same") }
         };
-        let copy = of("copy", &[(1, 5.0), (2, 5.0), (3, 5.0)]);
-        let joined = best(vec![copy, of("memfd", &[(2, 4.0), (3, 6.0), (4, 1.0)])], Better::Higher);
+        let copy = line_with("copy", &[(1, 5.0), (2, 5.0), (3, 5.0)]);
+        let joined = join_best(
+            vec![copy, line_with("memfd", &[(2, 4.0), (3, 6.0), (4, 1.0)])],
+            Better::Higher,
+        );
         let [line] = &joined[..] else { panic!("one line") };
         assert_eq!(line.points[0].values, [(2, 5.0), (3, 6.0)].into());
     }
@@ -276,7 +286,7 @@ mod tests {
     fn the_best_is_of_lines_that_share_each_option_with_all_of_them() {
         let lines = [("copy", "one"), ("copy", "other"), ("memfd", "one"), ("memfd", "other")];
         let lines = lines.map(|(mechanism, via)| line(mechanism, via)).to_vec();
-        let joined = best(lines, Better::Higher);
+        let joined = join_best(lines, Better::Higher);
         let names: Vec<&str> = joined.iter().map(|line| line.name.as_str()).collect();
         assert_eq!(
             names,
@@ -299,7 +309,7 @@ mod tests {
         let labels: Vec<&str> = joined[0].points.iter().map(|one| one.label.as_str()).collect();
         assert_eq!(labels, ["1 B"]);
         assert!(
-            joined[0].name.contains("not at 2 B: no run of memfd same counts"),
+            joined[0].name.contains("not at 2 B: memfd same has no valid run there"),
             "{}",
             joined[0].name
         );

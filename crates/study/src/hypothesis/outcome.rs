@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Number of repetitions above which a claim counts as impossible to settle here.
-pub(super) const MOST_REPETITIONS: u64 = 3_000;
+pub(super) const MAX_REPETITIONS: u64 = 3_000;
 
 /// Reason why no practical number of repetitions settles a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -18,18 +18,17 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    const fn words(self) -> &'static str {
+    const fn description(self) -> &'static str {
         match self {
             Self::Noise => {
-                "it cannot be settled here: repetitions differ too much from one another (more than 3,000 \
-                 would be needed)"
+                "it cannot be decided here: the repetitions vary too much (more than 3,000 would be needed)"
             }
             Self::EffectAtBound => {
-                "it cannot be settled here: the effect lies at its bound (more than 3,000 repetitions would be \
+                "it cannot be decided here: the effect is too close to its bound (more than 3,000 repetitions would be \
                  needed)"
             }
             Self::DependentBlocks => {
-                "the blocks are not independent, so that chance supports more often than the level says"
+                "the blocks are not independent, so that false support is more frequent than alpha"
             }
         }
     }
@@ -65,9 +64,9 @@ impl Verdict {
 
     /// Returns an inconclusive verdict: `needed` repetitions would settle it, or, if these are too many, `obstacle` is
     /// the reason.
-    pub(super) fn open(needed: Option<u64>, obstacle: Option<Obstacle>) -> Self {
+    pub(super) fn inconclusive(needed: Option<u64>, obstacle: Option<Obstacle>) -> Self {
         match needed {
-            Some(n) if n <= MOST_REPETITIONS => {
+            Some(n) if n <= MAX_REPETITIONS => {
                 Self::Inconclusive { repetitions: needed, obstacle: None }
             }
             Some(_) => Self::Inconclusive { repetitions: None, obstacle },
@@ -76,7 +75,7 @@ impl Verdict {
     }
 
     /// Returns the verdict as a word.
-    pub const fn word(&self) -> &'static str {
+    pub const fn name(&self) -> &'static str {
         match self {
             Self::Supported => "supported",
             Self::Rejected => "rejected",
@@ -86,21 +85,21 @@ impl Verdict {
     }
 
     /// Returns the verdict with its explanation.
-    pub fn words(&self) -> String {
-        match self.beyond() {
-            Some(words) => format!("{}: {words}", self.word()),
-            None => self.word().to_owned(),
+    pub fn description(&self) -> String {
+        match self.explanation() {
+            Some(words) => format!("{}: {words}", self.name()),
+            None => self.name().to_owned(),
         }
     }
 
     /// Returns the explanation: what would settle it, or why nothing does.
-    pub fn beyond(&self) -> Option<String> {
+    pub fn explanation(&self) -> Option<String> {
         match self {
             Self::Inconclusive { obstacle: Some(obstacle), .. } => {
-                Some(obstacle.words().to_owned())
+                Some(obstacle.description().to_owned())
             }
             Self::Inconclusive { repetitions: Some(n), .. } => {
-                Some(format!("about {n} repetitions would settle it"))
+                Some(format!("about {n} repetitions would decide it"))
             }
             Self::NotTestable { reason } => Some(reason.clone()),
             Self::Supported | Self::Rejected | Self::Inconclusive { .. } => None,

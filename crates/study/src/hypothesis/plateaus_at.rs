@@ -2,80 +2,81 @@
 
 use ipcperf_stats::{Bootstrap, Interval};
 
-use super::evidence::{EstimateKind, Place};
-use super::flat::Flat;
-use super::interval::{Bounds, Sure, median_of};
+use super::evidence::{EstimateKind, PartScope};
+use super::figure_layout::{BetterNote, Caption, FigureLayout, PanelGrouping};
+use super::interval::{Alphas, Bounds, median_estimate};
 use super::key_values::{KeyError, KeyValues};
-use super::operands::alone;
-use super::picture::{BetterNote, Caption, Picture, Together};
-use super::{Cells, Claim, Estimate, Found, Judge, Line, Part, Point, Test, parsed};
-use crate::{Key, Metric, Need, Takes};
+use super::operands::claim_lines;
+use super::plateau::PlateauSearch;
+use super::{Cells, Claim, Estimate, Findings, Judge, Line, Part, Point, Test, parse_keys};
+use crate::{Key, Metric, Requirement, ValueType};
 
 pub(super) const TEST: Test = Test {
     name: "plateaus-at",
-    about: "from some level on each line is flat, at a height that may be given",
-    formula: "The flat part that is claimed: the largest `levels` levels, and all from `by` on. In each block that \
-              has all of it, each level is divided by their geometric mean, or in each block by the height \
-              given; at each level the median over blocks, with its 1 - level interval by order statistics. \
-              Supported where the interval lies within `tolerance` of 1 at every level (that of 1 - level/l, for \
-              l lines, where `need` is below 1), rejected where at one of them that of 1 - level/(m l), for m \
-              levels, lies wholly outside. The plateau that is told is by the same medians: it begins at the \
-              flat part that is claimed, or below it as long as all from there on lie within `tolerance`; where \
-              the claimed part does not, above it, where as many as `levels` do. Its height is the median over \
-              blocks of the geometric mean over its levels, and the interval of its beginning is over resamples \
-              of whole blocks.",
-    assumptions: "Blocks are independent. Lines that are flat throughout have their plateau from the first \
-                  level on.",
+    about: "each line is flat from some level on, optionally at a given height",
+    formula: "The claimed flat part is the largest `levels` levels, and all levels from `starts_by` on. \
+              In each block that has all of them, each value is divided by their geometric mean, or by \
+              the given height. The median over blocks at each level has a 1 - alpha interval by order \
+              statistics. Supported if that interval is within `tolerance` of 1 at every level (1 - \
+              alpha/l for l lines if `min_fraction` is below 1). Rejected if, at one level, the 1 - \
+              alpha/(m l) interval, for m levels, is entirely outside. The reported plateau uses the same \
+              medians. It starts at the claimed flat part, or at a smaller level if all levels from there \
+              on are within `tolerance`; if the claimed part is not flat, it starts at a larger level, if \
+              at least `levels` levels from there on are within `tolerance`. Its height is the median \
+              over blocks of the geometric mean over its levels; the interval of its start is over \
+              resamples of whole blocks.",
+    assumptions: "Blocks are independent. The plateau of a line that is flat everywhere starts at the \
+                  first level.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Berger 1982, Technometrics 24; \
              David and Nagaraja 2003, Order Statistics, section 7.1; Efron 1979, Annals of Statistics 7",
-    keys: &[TOLERANCE, LEVELS, HEIGHT, HEIGHT_OF, FROM],
-    picture: Picture {
-        together: Together::All,
+    keys: &[TOLERANCE, LEVELS, HEIGHT, HEIGHT_OF, STARTS_BY],
+    figure_layout: FigureLayout {
+        panels: PanelGrouping::All,
         caption: Caption::Always(
-            "Dashed: the height of the plateau with its 95 % interval, and the level it begins at.",
+            "Dashed: the height of the plateau with its 95 % interval, and the level at which it starts.",
         ),
         better: BetterNote::Hidden,
     },
-    parse: parsed::<PlateausAtKeys>,
+    parse: parse_keys::<PlateausAtKeys>,
 };
 
 const TOLERANCE: Key = Key {
     name: "tolerance",
-    takes: Takes::Number(0.000_1, 1.0),
-    need: Need::Optional("0.1"),
-    about: "the share by which levels may lie off the plateau",
+    value_type: ValueType::Number(0.000_1, 1.0),
+    requirement: Requirement::Optional("0.1"),
+    about: "largest deviation of a level from the plateau, as a fraction",
     example: "0.1",
 };
 
 const LEVELS: Key = Key {
     name: "levels",
-    takes: Takes::Whole(2, 1_000),
-    need: Need::Optional("3"),
-    about: "levels that the plateau must have at least, up to the largest",
+    value_type: ValueType::Integer(2, 1_000),
+    requirement: Requirement::Optional("3"),
+    about: "minimum number of levels of the plateau, which extends to the largest level",
     example: "3",
 };
 
 const HEIGHT: Key = Key {
     name: "height",
-    takes: Takes::Number(0.0, f64::MAX),
-    need: Need::Optional("its own"),
-    about: "the height of the plateau, in the unit of the metric",
+    value_type: ValueType::Number(0.0, f64::MAX),
+    requirement: Requirement::Optional("its own"),
+    about: "height of the plateau, in the unit of the metric",
     example: "65536",
 };
 
 const HEIGHT_OF: Key = Key {
     name: "height_of",
-    takes: Takes::Metric,
-    need: Need::Optional("none"),
-    about: "the metric whose median over the line is the height",
+    value_type: ValueType::Metric,
+    requirement: Requirement::Optional("none"),
+    about: "metric whose median over the line is the height",
     example: "\"kernel_buffer\"",
 };
 
-const FROM: Key = Key {
-    name: "by",
-    takes: Takes::Bytes,
-    need: Need::Optional("anywhere"),
-    about: "the level at which it must have begun",
+const STARTS_BY: Key = Key {
+    name: "starts_by",
+    value_type: ValueType::Bytes,
+    requirement: Requirement::Optional("anywhere"),
+    about: "largest level at which the plateau may start",
     example: "\"64KiB\"",
 };
 
@@ -88,7 +89,7 @@ struct PlateausAtKeys {
     height: Option<f64>,
     height_of: Option<Metric>,
     /// Level at which the plateau must have begun.
-    by: Option<f64>,
+    starts_by: Option<f64>,
 }
 
 impl Judge for PlateausAtKeys {
@@ -98,13 +99,13 @@ impl Judge for PlateausAtKeys {
             levels: keys.value(&LEVELS)?,
             height: keys.optional(&HEIGHT)?,
             height_of: keys.optional(&HEIGHT_OF)?,
-            by: keys.optional(&FROM)?,
+            starts_by: keys.optional(&STARTS_BY)?,
         })
     }
 
-    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
+    fn evaluate(&self, claim: &Claim, cells: &Cells<'_>) -> Findings {
         let metric = claim.metric();
-        let lines = match alone(claim, cells, metric) {
+        let lines = match claim_lines(claim, cells, metric) {
             Ok(lines) => lines,
             Err(found) => return *found,
         };
@@ -119,19 +120,22 @@ impl Judge for PlateausAtKeys {
                 None => self.height,
             };
             if heights.is_some() && height.is_none() {
-                return Part::untestable(Place::line(&line.name), "its height was not measured");
+                return Part::untestable(
+                    PartScope::from_line(&line.name),
+                    "the height was not measured",
+                );
             }
-            self.part(claim, (line, lines.len()), height, &unit)
+            self.judge_line(claim, (line, lines.len()), height, &unit)
         };
-        Found::of(lines.iter().map(part).collect(), claim.need())
+        Findings::from_parts(lines.iter().map(part).collect(), claim.min_fraction())
     }
 }
 
 /// Returns the height of each line.
 fn heights(claim: &Claim, cells: &Cells<'_>, metric: &Metric) -> Vec<(crate::Levels, f64)> {
-    let lines = alone(claim, cells, metric).unwrap_or_default();
+    let lines = claim_lines(claim, cells, metric).unwrap_or_default();
     let median = |line: Line<'_>| {
-        let values: Vec<f64> = line.points.iter().flat_map(Point::all).collect();
+        let values: Vec<f64> = line.points.iter().flat_map(Point::all_values).collect();
         Some((line.levels, ipcperf_stats::median(&values)?))
     };
     lines.into_iter().filter_map(median).collect()
@@ -139,7 +143,7 @@ fn heights(claim: &Claim, cells: &Cells<'_>, metric: &Metric) -> Vec<(crate::Lev
 
 impl PlateausAtKeys {
     /// Judges one line of `lines`.
-    fn part(
+    fn judge_line(
         &self,
         claim: &Claim,
         (line, lines): (&Line<'_>, usize),
@@ -148,110 +152,124 @@ impl PlateausAtKeys {
     ) -> Part {
         let (count, least) = (line.points.len(), self.levels);
         if count < least {
-            let reason = format!("{count} levels were measured, and {least} must be flat");
-            return Part::untestable(Place::line(&line.name), reason);
+            let reason = format!("only {count} levels were measured, but {least} must be flat");
+            return Part::untestable(PartScope::from_line(&line.name), reason);
         }
-        let flat = Flat { points: &line.points, height, tolerance: self.tolerance, least };
-        let first = self.claimed(&line.points);
-        let levels = levels(claim, &flat, first, lines);
+        let flat = PlateauSearch {
+            points: &line.points,
+            height,
+            tolerance: self.tolerance,
+            min_levels: least,
+        };
+        let first = self.claimed_start(&line.points);
+        let levels = judge_levels(claim, &flat, first, lines);
         let farthest =
             |level: &&Part| level.estimates.first().map_or(0.0, |one| one.value.ln().abs());
         let widest = levels.iter().max_by(|one, other| farthest(one).total_cmp(&farthest(other)));
-        let mut part = Part::new(Place::line(&line.name), widest.map_or(0, |level| level.n));
+        let mut part =
+            Part::new(PartScope::from_line(&line.name), widest.map_or(0, |level| level.n));
         part.unit = unit.to_owned();
-        part.estimates = seen(&flat, first, [unit, claim.over_unit()]);
+        part.estimates = plateau_estimates(&flat, first, [unit, claim.over_unit()]);
         part.estimates.extend(
             widest
                 .and_then(|level| Some(level.estimates.first()?.clone().farthest_at(&level.what))),
         );
         part.series = levels.iter().flat_map(|level| level.series.clone()).collect();
-        part.verdict = Found::of(levels, 1.0).verdict;
+        part.verdict = Findings::from_parts(levels, 1.0).verdict;
         part
     }
 
     /// Returns the index of the level from which the line is claimed to be flat.
-    fn claimed(&self, points: &[Point]) -> usize {
+    fn claimed_start(&self, points: &[Point]) -> usize {
         let last = points.len().saturating_sub(self.levels);
-        self.by.map_or(last, |by| points.partition_point(|point| point.x < by).min(last))
+        self.starts_by
+            .map_or(last, |start| points.partition_point(|point| point.x < start).min(last))
     }
 }
 
 /// Judges how far each level from index `first` on deviates from the height, for one of `lines` lines.
-fn levels(claim: &Claim, flat: &Flat<'_>, first: usize, lines: usize) -> Vec<Part> {
+fn judge_levels(claim: &Claim, flat: &PlateauSearch<'_>, first: usize, lines: usize) -> Vec<Part> {
     let bounds = Bounds { above: Some(1.0 - flat.tolerance), below: Some(1.0 + flat.tolerance) };
     let points = &flat.points[first..];
-    let sure = Sure::within(claim, (lines, points.len()), claim.level());
-    let blocks = flat.blocks(first);
+    let alphas = Alphas::with_levels(claim, (lines, points.len()), claim.alpha());
+    let blocks = flat.blocks_from(first);
     let level = |(point, off): (&Point, Vec<f64>)| {
         if off.is_empty() {
             return Part::untestable(
-                Place::level(point),
-                "no block has all of the flat part, above 0",
+                PartScope::from_point(point),
+                "no block has positive values at all levels of the flat part",
             );
         }
-        let mut part = Part::new(Place::level(point), off.len());
+        let mut part = Part::new(PartScope::from_point(point), off.len());
         let (verdict, estimate) =
-            bounds.judge(|at| median_of(EstimateKind::Off, &off, at), sure, off.len());
+            bounds.judge(|at| median_estimate(EstimateKind::Off, &off, at), alphas, off.len());
         part.verdict = verdict;
         part.estimates.extend(estimate);
         part.series = vec![off];
         part
     };
-    points.iter().zip(flat.off(first, &blocks)).map(level).collect()
+    points.iter().zip(flat.relative_to_height(first, &blocks)).map(level).collect()
 }
 
 /// Returns the estimated plateau: its height and its beginning.
-fn seen(flat: &Flat<'_>, claimed: usize, [unit, over_unit]: [&str; 2]) -> Vec<Estimate> {
+fn plateau_estimates(
+    flat: &PlateauSearch<'_>,
+    claimed: usize,
+    [unit, over_unit]: [&str; 2],
+) -> Vec<Estimate> {
     let bootstrap = Bootstrap::default();
-    let Some(first) = flat.begins(claimed, &flat.all_blocks()) else { return Vec::new() };
+    let Some(first) = flat.start_index(claimed, &flat.all_blocks()) else { return Vec::new() };
     let heights = flat.heights(first);
-    let Some(height) = median_of(EstimateKind::Height, &heights, bootstrap.level) else {
+    let Some(height) = median_estimate(EstimateKind::Height, &heights, bootstrap.level) else {
         return Vec::new();
     };
-    let ends: Option<Interval> = flat.beginnings(claimed, &bootstrap);
+    let ends: Option<Interval> = flat.start_interval(claimed, &bootstrap);
     let (low, high) = ends.map(|ends| (ends.low, ends.high)).unzip();
     let from = Estimate::new(EstimateKind::From, flat.points[first].x, bootstrap.level)
-        .between(low, high)
-        .in_unit(over_unit);
-    vec![height.in_unit(unit), from]
+        .with_interval(low, high)
+        .with_unit(over_unit);
+    vec![height.with_unit(unit), from]
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::hypothesis::test_data::made;
+    use crate::hypothesis::test_data::synthetic;
 
     const KEYS: &str = "test = \"plateaus-at\"\nwhere = { mechanism = \"pipe\" }\n";
 
     #[test]
     fn a_flat_end_is_supported_and_a_rising_one_rejected() {
-        let of = |values: &[f64; 6], keys: &str| {
-            made(10, 0.02, &[("pipe", values)]).word(&format!("{KEYS}{keys}"))
+        let verdict = |values: &[f64; 6], keys: &str| {
+            synthetic(10, 0.02, &[("pipe", values)]).verdict_name(&format!("{KEYS}{keys}"))
         };
-        assert_eq!(of(&[1.0, 2.0, 4.0, 4.0, 4.0, 4.0], ""), "supported");
-        assert_eq!(of(&[1.0, 1.3, 1.6, 2.0, 2.6, 3.2], ""), "rejected");
-        assert_eq!(of(&[4.0, 4.0, 4.0, 4.0, 4.0, 6.0], ""), "rejected");
-        assert_eq!(of(&[1.0, 2.0, 4.0, 4.0, 4.0, 4.0], "by = \"2KiB\"\n"), "supported");
-        assert_eq!(of(&[1.0, 2.0, 4.0, 4.0, 4.0, 4.0], "by = \"1KiB\"\n"), "rejected");
+        assert_eq!(verdict(&[1.0, 2.0, 4.0, 4.0, 4.0, 4.0], ""), "supported");
+        assert_eq!(verdict(&[1.0, 1.3, 1.6, 2.0, 2.6, 3.2], ""), "rejected");
+        assert_eq!(verdict(&[4.0, 4.0, 4.0, 4.0, 4.0, 6.0], ""), "rejected");
+        assert_eq!(verdict(&[1.0, 2.0, 4.0, 4.0, 4.0, 4.0], "starts_by = \"2KiB\"\n"), "supported");
+        assert_eq!(verdict(&[1.0, 2.0, 4.0, 4.0, 4.0, 4.0], "starts_by = \"1KiB\"\n"), "rejected");
     }
 
     #[test]
     fn a_height_that_is_given_must_be_that_of_the_plateau() {
-        let flat = made(10, 0.02, &[("pipe", &[1.0, 4.0, 4.0, 4.0])]);
-        let at = |height: &str| flat.word(&format!("{KEYS}height = {height}\n"));
+        let flat = synthetic(10, 0.02, &[("pipe", &[1.0, 4.0, 4.0, 4.0])]);
+        let at = |height: &str| flat.verdict_name(&format!("{KEYS}height = {height}\n"));
         assert_eq!((at("4e9"), at("5e9")), ("supported", "rejected"));
     }
 
     #[test]
     fn one_level_off_the_tolerance_by_chance_is_open() {
-        let noisy = made(10, 0.3, &[("pipe", &[4.0, 4.0, 4.0])]);
-        assert_eq!(noisy.word(KEYS), "inconclusive");
-        assert!(noisy.repetitions(KEYS).is_some_and(|needed| needed > 10));
+        let noisy = synthetic(10, 0.3, &[("pipe", &[4.0, 4.0, 4.0])]);
+        assert_eq!(noisy.verdict_name(KEYS), "inconclusive");
+        assert!(noisy.needed_repetitions(KEYS).is_some_and(|needed| needed > 10));
     }
 
     #[test]
     fn too_few_levels_are_no_plateau_and_too_few_blocks_show_none() {
-        assert_eq!(made(10, 0.02, &[("pipe", &[4.0, 4.0])]).word(KEYS), "not testable here");
-        assert_eq!(made(5, 0.0, &[("pipe", &[4.0; 4])]).word(KEYS), "inconclusive");
-        assert_eq!(made(6, 0.0, &[("pipe", &[4.0; 4])]).word(KEYS), "supported");
+        assert_eq!(
+            synthetic(10, 0.02, &[("pipe", &[4.0, 4.0])]).verdict_name(KEYS),
+            "not testable here"
+        );
+        assert_eq!(synthetic(5, 0.0, &[("pipe", &[4.0; 4])]).verdict_name(KEYS), "inconclusive");
+        assert_eq!(synthetic(6, 0.0, &[("pipe", &[4.0; 4])]).verdict_name(KEYS), "supported");
     }
 }

@@ -1,11 +1,11 @@
 //! The lines of a claim, for figures.
 
-use super::line::{lines, together};
-use super::operands::{Pair, alone, compares};
-use super::{Cells, Claim, Line, Together};
+use super::line::{lines, merge_lines};
+use super::operands::{LinePair, claim_lines, pair_lines};
+use super::{Cells, Claim, Line, PanelGrouping};
 
 /// Lines that share a panel.
-pub struct Shown<'a> {
+pub struct LinePanel<'a> {
     /// Label of the panel. Empty if the claim has only one.
     pub name: String,
     /// The lines.
@@ -13,35 +13,36 @@ pub struct Shown<'a> {
 }
 
 /// Returns the lines of `claim`, grouped into panels as its test requires.
-pub fn shown<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
-    if claim.test.picture.together == Together::Pairs {
-        return pairs(claim, cells);
+pub fn line_panels<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<LinePanel<'a>> {
+    if claim.test.figure_layout.panels == PanelGrouping::Pairs {
+        return pair_panels(claim, cells);
     }
     let all = claim.selections().into_iter();
     let all =
         all.flat_map(|selection| lines(cells, &selection, claim.over(), claim.metric())).collect();
-    let lines = shares(claim, cells, together(all));
-    if lines.is_empty() { Vec::new() } else { vec![Shown { name: String::new(), lines }] }
+    let lines = to_shares(claim, cells, merge_lines(all));
+    if lines.is_empty() { Vec::new() } else { vec![LinePanel { name: String::new(), lines }] }
 }
 
-fn pairs<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<Shown<'a>> {
-    let both = claim.operands().map(|operands| compares(claim, operands, cells));
+fn pair_panels<'a>(claim: &Claim, cells: &Cells<'a>) -> Vec<LinePanel<'a>> {
+    let both = claim.operands().map(|operands| pair_lines(claim, operands, cells));
     let Some(Ok(both)) = both else { return Vec::new() };
     let is_one = both.pairs.len() == 1;
-    let pair = |pair: Pair<'a>| {
-        let is_told_apart = pair.first.name != pair.second.name;
+    let pair = |pair: LinePair<'a>| {
+        let has_distinct_names = pair.first.name != pair.second.name;
         let lines = vec![pair.first, pair.second];
-        let lines = if is_told_apart { lines } else { together(lines) };
-        Shown { name: if is_one { String::new() } else { pair.name }, lines }
+        let lines = if has_distinct_names { lines } else { merge_lines(lines) };
+        LinePanel { name: if is_one { String::new() } else { pair.name }, lines }
     };
     both.pairs.into_iter().map(pair).collect()
 }
 
 /// Converts `lines` to shares, if the claim names a whole.
-fn shares<'a>(claim: &Claim, cells: &Cells<'a>, lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
-    let Some(whole) = claim.picture_keys().whole else { return lines };
-    let wholes = alone(claim, cells, whole).unwrap_or_default();
-    let share =
-        |line: Line<'a>| Some(line.over(wholes.iter().find(|whole| whole.levels == line.levels)?));
+fn to_shares<'a>(claim: &Claim, cells: &Cells<'a>, lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
+    let Some(whole) = claim.figure_keys().whole else { return lines };
+    let wholes = claim_lines(claim, cells, whole).unwrap_or_default();
+    let share = |line: Line<'a>| {
+        Some(line.divided_by(wholes.iter().find(|whole| whole.levels == line.levels)?))
+    };
     lines.into_iter().filter_map(share).collect()
 }

@@ -1,28 +1,29 @@
 //! ratio-within: the ratio of two lines of cases lies within bounds.
 
-use super::compare::{Compared, Statistic, compare};
+use super::compare::{ComparisonResult, Statistic, compare};
 use super::evidence::EstimateKind;
-use super::faster_than::{compare_means, named};
-use super::interval::{Bounds, Sure};
+use super::faster_than::{compare_means, level_scope};
+use super::figure_layout::{BetterNote, FigureLayout};
+use super::interval::{Alphas, Bounds};
 use super::key_values::{KeyError, KeyValues};
 use super::keys::{ABOVE, AT, BELOW, ComparedAt, FIRST, SECOND, STATISTIC};
 use super::operand_cases::{OperandCases, SecondLines};
-use super::operands::{Compares, Pair, compares};
-use super::picture::{BetterNote, Picture};
-use super::{Cells, Claim, Found, Judge, Part, Test, Verdict, parsed};
+use super::operands::{LinePair, PairedLines, pair_lines};
+use super::{Cells, Claim, Findings, Judge, Part, Test, Verdict, parse_keys};
 
 pub(super) const TEST: Test = Test {
     name: "ratio-within",
-    about: "the metric of the first cases over that of the second lies above, below or between bounds",
-    formula: "The geometric mean over blocks of the paired ratio, with the 1 - level interval of Student's t on \
-              its logarithms; of several levels in each block that has all of them their geometric mean, or each \
-              by itself. Supported where the interval lies within the bounds (that of 1 - level/m, for m parts, \
-              where `need` is below 1), rejected where that of 1 - level/m lies wholly outside.",
-    assumptions: "Logarithms of paired ratios are roughly normal, or there are many.",
+    about: "the metric of the first cases divided by that of the second is above, below or between bounds",
+    formula: "Geometric mean over blocks of the paired ratio, with the 1 - alpha interval of Student's t \
+              on its logarithms. With several levels, the values are the geometric means over them in \
+              each block that has all of them, or each level is compared separately. Supported if the \
+              interval is within the bounds (1 - alpha/m for m parts if `min_fraction` is below 1), \
+              rejected if the 1 - alpha/m interval is entirely outside.",
+    assumptions: "Logarithms of paired ratios are roughly normal, or there are many of them.",
     source: "Student 1908, Biometrika 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, ABOVE, BELOW],
-    picture: Picture { better: BetterNote::Hidden, ..Picture::RATIOS },
-    parse: parsed::<RatioWithinKeys>,
+    figure_layout: FigureLayout { better: BetterNote::Hidden, ..FigureLayout::RATIOS },
+    parse: parse_keys::<RatioWithinKeys>,
 };
 
 /// Keys of ratio-within.
@@ -44,17 +45,17 @@ impl Judge for RatioWithinKeys {
         })
     }
 
-    fn find(&self, claim: &Claim, cells: &Cells<'_>) -> Found {
-        let both = match compares(claim, &self.operands, cells) {
+    fn evaluate(&self, claim: &Claim, cells: &Cells<'_>) -> Findings {
+        let both = match pair_lines(claim, &self.operands, cells) {
             Ok(both) => both,
             Err(found) => return *found,
         };
-        let all: Vec<Compared> =
-            both.pairs.iter().flat_map(|pair| self.comparisons(&both, pair)).collect();
-        let sure = Sure::of(claim, all.len(), claim.level());
-        let parts = all.into_iter().map(|one| part(one, self.bounds, sure)).collect();
-        let mut found = Found::of(parts, claim.need());
-        found.told.push(format!("the ratio must lie {}", self.bounds.words()));
+        let all: Vec<ComparisonResult> =
+            both.pairs.iter().flat_map(|pair| self.compare_pair(&both, pair)).collect();
+        let alphas = Alphas::new(claim, all.len(), claim.alpha());
+        let parts = all.into_iter().map(|one| judge_comparison(one, self.bounds, alphas)).collect();
+        let mut found = Findings::from_parts(parts, claim.min_fraction());
+        found.remarks.push(format!("the ratio must be {}", self.bounds.description()));
         found
     }
 
@@ -65,29 +66,29 @@ impl Judge for RatioWithinKeys {
 
 impl RatioWithinKeys {
     /// Returns the comparison of the means of `pair`, or one for each of its levels.
-    fn comparisons(&self, both: &Compares<'_>, pair: &Pair<'_>) -> Vec<Compared> {
+    fn compare_pair(&self, both: &PairedLines<'_>, pair: &LinePair<'_>) -> Vec<ComparisonResult> {
         match self.at {
             ComparedAt::Levels => {
-                let levels = pair.by_level().into_iter();
-                let one = |(point, sides)| {
-                    compare(named(both, pair, point), &sides, self.statistic, &both.unit)
+                let levels = pair.samples_by_level().into_iter();
+                let compare_level = |(point, sides)| {
+                    compare(level_scope(both, pair, point), &sides, self.statistic, &both.unit)
                 };
-                levels.map(one).collect()
+                levels.map(compare_level).collect()
             }
             ComparedAt::Blocks => {
-                let is_otherwise = |ratio: f64| !self.bounds.is_inside(ratio);
-                vec![compare_means(pair, is_otherwise, self.statistic, &both.unit)]
+                let contradicts = |ratio: f64| !self.bounds.contains_value(ratio);
+                vec![compare_means(pair, contradicts, self.statistic, &both.unit)]
             }
         }
     }
 }
 
-fn part(mut compared: Compared, bounds: Bounds, sure: Sure) -> Part {
-    let (verdict, ratio) = bounds.judge(|level| compared.ratio_at(level), sure, compared.part.n);
+fn judge_comparison(mut compared: ComparisonResult, bounds: Bounds, alphas: Alphas) -> Part {
+    let (verdict, ratio) = bounds.judge(|level| compared.ratio_at(level), alphas, compared.part.n);
     let verdict = match &ratio {
         Some(_) => verdict,
         None if compared.part.n < 2 => Verdict::UNKNOWN,
-        None => Verdict::NotTestable { reason: "values of 0 and below have no ratio".to_owned() },
+        None => Verdict::NotTestable { reason: "values of 0 or less have no ratio".to_owned() },
     };
     compared.part.estimates.retain(|one| one.kind != EstimateKind::Ratio);
     compared.part.estimates.extend(ratio);
@@ -96,15 +97,15 @@ fn part(mut compared: Compared, bounds: Bounds, sure: Sure) -> Part {
 
 #[cfg(test)]
 mod tests {
-    use crate::hypothesis::test_data::made;
+    use crate::hypothesis::test_data::synthetic;
 
     const KEYS: &str = "test = \"ratio-within\"\nfirst = { mechanism = \"pipe\" }\n\
                         second = { mechanism = \"unix-stream\" }\n";
 
     #[test]
     fn the_whole_interval_must_lie_within() {
-        let made = made(10, 0.02, &[("pipe", &[2.0; 3]), ("unix-stream", &[1.0; 3])]);
-        let word = |bounds: &str| made.word(&format!("{KEYS}{bounds}\n"));
+        let data = synthetic(10, 0.02, &[("pipe", &[2.0; 3]), ("unix-stream", &[1.0; 3])]);
+        let word = |bounds: &str| data.verdict_name(&format!("{KEYS}{bounds}\n"));
         assert_eq!(word("above = 1.5\nbelow = 3"), "supported");
         assert_eq!(word("above = 1.5"), "supported");
         assert_eq!(word("above = 2.5"), "rejected");
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn one_repetition_shows_nothing() {
-        let made = made(1, 0.02, &[("pipe", &[2.0; 3]), ("unix-stream", &[1.0; 3])]);
-        assert_eq!(made.word(&format!("{KEYS}above = 1.5\n")), "inconclusive");
+        let data = synthetic(1, 0.02, &[("pipe", &[2.0; 3]), ("unix-stream", &[1.0; 3])]);
+        assert_eq!(data.verdict_name(&format!("{KEYS}above = 1.5\n")), "inconclusive");
     }
 }

@@ -14,52 +14,68 @@ use std::collections::HashSet;
 use ipcperf_model::Looks;
 use ipcperf_results::Results;
 
-use super::verdict::AtLook;
-use super::{Cells, Claim, Judged, Verdict};
+use super::verdict::Look;
+use super::{Cells, Claim, JudgedClaim, Verdict};
 use crate::Study;
 
 /// Judges every claim of `study` at the `looks` that `results` reach, up to the one that decides it.
-pub(super) fn judge<'a>(study: &'a Study, results: &Results, looks: &Looks) -> Vec<Judged<'a>> {
-    let mut judged: Vec<Option<Judged<'a>>> = study.hypotheses.iter().map(|_| None).collect();
-    for (place, seen) in reached(results, looks) {
-        let cells = Cells::of(&seen);
+pub(super) fn judge<'a>(
+    study: &'a Study,
+    results: &Results,
+    looks: &Looks,
+) -> Vec<JudgedClaim<'a>> {
+    let mut judged: Vec<Option<JudgedClaim<'a>>> = study.hypotheses.iter().map(|_| None).collect();
+    for (index, seen) in reached_looks(results, looks) {
+        let cells = Cells::from_results(&seen);
         for (claim, before) in study.hypotheses.iter().zip(&mut judged) {
             if before.as_ref().is_none_or(|before| !is_decided(before)) {
-                *before = Some(at_look(claim, &cells, looks, place));
+                *before = Some(judge_at_look(claim, &cells, looks, index));
             }
         }
     }
     // If no look is reached, there is hardly any data, and each test reports that itself.
-    let cells = Cells::of(results);
+    let cells = Cells::from_results(results);
     let all = study.hypotheses.iter().zip(judged);
-    all.map(|(claim, found)| found.unwrap_or_else(|| Judged::by(claim, claim, &cells))).collect()
+    all.map(|(claim, found)| found.unwrap_or_else(|| JudgedClaim::judge(claim, claim, &cells)))
+        .collect()
 }
 
-fn at_look<'a>(claim: &'a Claim, cells: &Cells<'_>, looks: &Looks, place: usize) -> Judged<'a> {
-    let level = looks.level(claim.level());
-    let at_look = AtLook {
-        look: place + 1,
+fn judge_at_look<'a>(
+    claim: &'a Claim,
+    cells: &Cells<'_>,
+    looks: &Looks,
+    index: usize,
+) -> JudgedClaim<'a> {
+    let level = looks.alpha_per_look(claim.alpha());
+    let at_look = Look {
+        look: index + 1,
         looks: looks.at_repetitions.len(),
-        repetitions: looks.at_repetitions[place],
-        level,
+        repetitions: looks.at_repetitions[index],
+        alpha: level,
     };
-    Judged { at_look: Some(at_look), ..Judged::by(claim, &claim.at_level(level), cells) }
+    JudgedClaim {
+        at_look: Some(at_look),
+        ..JudgedClaim::judge(claim, &claim.with_alpha(level), cells)
+    }
 }
 
 /// Whether no further look is needed. A claim that is not testable yet may be at the next look.
-fn is_decided(judged: &Judged<'_>) -> bool {
-    matches!(judged.found.verdict, Verdict::Supported | Verdict::Rejected)
+fn is_decided(judged: &JudgedClaim<'_>) -> bool {
+    matches!(judged.findings.verdict, Verdict::Supported | Verdict::Rejected)
 }
 
 /// Returns the looks that `results` reach, each with the results measured by then.
-fn reached<'r>(results: &'r Results, looks: &'r Looks) -> impl Iterator<Item = (usize, Results)> {
+fn reached_looks<'r>(
+    results: &'r Results,
+    looks: &'r Looks,
+) -> impl Iterator<Item = (usize, Results)> {
     let last = results.samples.iter().map(|sample| sample.run.block).max().unwrap_or(0);
     let reached = looks.at_repetitions.iter().enumerate().filter(move |(_, at)| **at <= last);
-    reached.map(|(place, &at)| (place, up_to(results, at)))
+    reached.map(|(index, &at)| (index, up_to_block(results, at)))
 }
 
 /// Returns the part of `results` measured in the first `blocks`, including the excluded first one.
-pub(super) fn up_to(results: &Results, blocks: u32) -> Results {
+pub(super) fn up_to_block(results: &Results, blocks: u32) -> Results {
     let samples: Vec<_> =
         results.samples.iter().filter(|one| one.run.block <= blocks).cloned().collect();
     let runs: HashSet<&str> = samples.iter().map(|one| one.run.run_id.as_str()).collect();
@@ -72,37 +88,38 @@ pub(super) fn up_to(results: &Results, blocks: u32) -> Results {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hypothesis::test_data::{Made, Noise, drawn, made, study};
+    use crate::hypothesis::test_data::{Noise, SyntheticData, simulated, study, synthetic};
 
     const FASTER: &str = "test = \"faster-than\"\nfirst = { mechanism = \"pipe\" }\n\
                           second = { mechanism = \"unix-stream\" }\n";
 
-    fn up_to_thirty(made: &Made) -> Results {
+    fn up_to_thirty(made: &SyntheticData) -> Results {
         let mut results = made.results();
-        results.header.plan.until_decided = Some(Looks::up_to(30));
+        results.header.plan.until_decided = Some(Looks::with_max_repetitions(30));
         results
     }
 
-    fn judged(made: &Made) -> (Verdict, AtLook) {
+    fn judged(made: &SyntheticData) -> (Verdict, Look) {
         let study = study(FASTER);
         let judged = super::super::judge(&study, &up_to_thirty(made)).remove(0);
-        (judged.found.verdict.clone(), judged.at_look.expect("a look"))
+        (judged.findings.verdict.clone(), judged.at_look.expect("a look"))
     }
 
     #[test]
     fn what_is_clear_is_decided_at_the_first_look_and_by_what_was_there_then() {
         let (verdict, at) =
-            judged(&made(30, 0.02, &[("pipe", &[0.8; 2]), ("unix-stream", &[1.0; 2])]));
+            judged(&synthetic(30, 0.02, &[("pipe", &[0.8; 2]), ("unix-stream", &[1.0; 2])]));
         assert_eq!((verdict, at.look, at.repetitions), (Verdict::Supported, 1, 10));
-        assert!((at.level - 0.0125).abs() < 1e-12);
+        assert!((at.alpha - 0.0125).abs() < 1e-12);
     }
 
     #[test]
     fn what_stays_open_is_judged_at_the_last_look_that_was_reached() {
-        let noisy = |blocks| made(blocks, 0.3, &[("pipe", &[0.99; 2]), ("unix-stream", &[1.0; 2])]);
+        let noisy =
+            |blocks| synthetic(blocks, 0.3, &[("pipe", &[0.99; 2]), ("unix-stream", &[1.0; 2])]);
         for (blocks, look, repetitions) in [(30, 4, 30), (17, 2, 15), (15, 2, 15), (10, 1, 10)] {
             let (verdict, at) = judged(&noisy(blocks));
-            assert_eq!(verdict.word(), "inconclusive");
+            assert_eq!(verdict.name(), "inconclusive");
             assert_eq!((at.look, at.repetitions), (look, repetitions), "{blocks}");
         }
     }
@@ -110,14 +127,15 @@ mod tests {
     #[test]
     fn before_the_first_look_nothing_is_decided_at_one() {
         let study = study(FASTER);
-        let few = up_to_thirty(&made(9, 0.02, &[("pipe", &[0.8; 2]), ("unix-stream", &[1.0; 2])]));
+        let few =
+            up_to_thirty(&synthetic(9, 0.02, &[("pipe", &[0.8; 2]), ("unix-stream", &[1.0; 2])]));
         assert_eq!(super::super::judge(&study, &few)[0].at_look, None);
     }
 
     #[test]
     fn cases_are_left_once_no_open_claim_needs_them() {
         let lines = |ratio: f64| {
-            let results = up_to_thirty(&made(
+            let results = up_to_thirty(&synthetic(
                 30,
                 0.02,
                 &[("pipe", &[ratio; 2]), ("unix-stream", &[1.0; 2]), ("fifo", &[1.0; 2])],
@@ -142,8 +160,8 @@ mod tests {
         );
         let is_wrong = |seed: &u64| {
             let lines: [(&str, &[f64]); 2] = [("pipe", &[1.0]), ("unix-stream", &[1.0])];
-            let results = up_to_thirty(&drawn(*seed, 30, Noise::independent(0.05), &lines));
-            super::super::judge(&differs, &results)[0].found.verdict == Verdict::Supported
+            let results = up_to_thirty(&simulated(*seed, 30, Noise::independent(0.05), &lines));
+            super::super::judge(&differs, &results)[0].findings.verdict == Verdict::Supported
         };
         let wrong = (0..FILES).filter(is_wrong).count();
         // The expected count is 5 % of 200 = 10. With independent files, more than 20 occur once in a thousand times.

@@ -1,43 +1,49 @@
 //! Synthetic results, for tests of the hypothesis tests.
 
 use ipcperf_model::environment::Environment;
-use ipcperf_model::workload::Kind;
+use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::testing::sample;
-use ipcperf_results::{Results, Sample, SetAside, parse};
+use ipcperf_results::{ExclusionReason, Results, Sample, parse};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
-use super::{Found, Verdict, judge};
+use super::{Findings, Verdict, judge};
 use crate::{Mistake, Study};
 
 /// The smallest level, bytes.
 const SMALLEST: u64 = 512;
 
 /// Synthetic samples of lines of cases.
-pub(super) struct Made {
+pub(super) struct SyntheticData {
     samples: Vec<Sample>,
 }
 
 /// Creates `blocks` blocks of samples for `lines`, each a mechanism with its values by level. A value is multiplied by
 /// 1e9 and deviates by up to the share `noise`.
-pub(super) fn made(blocks: u32, noise: f64, lines: &[(&str, &[f64])]) -> Made {
+pub(super) fn synthetic(blocks: u32, noise: f64, lines: &[(&str, &[f64])]) -> SyntheticData {
     let mut samples = Vec::new();
     for block in 1..=blocks {
-        for (place, (mechanism, values)) in lines.iter().enumerate() {
+        for (line, (mechanism, values)) in lines.iter().enumerate() {
             for (level, value) in values.iter().enumerate() {
-                let off = 1.0 + noise * wobble(block, place, level);
+                let factor = 1.0 + noise * deterministic_noise(block, line, level);
                 #[allow(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
                     reason = "about a second, in nanoseconds"
                 )]
-                let elapsed_ns = (1e9 * value * off) as u64;
-                samples.push(sample(mechanism, Kind::Stream, SMALLEST << level, block, elapsed_ns));
+                let elapsed_ns = (1e9 * value * factor) as u64;
+                samples.push(sample(
+                    mechanism,
+                    WorkloadKind::Stream,
+                    SMALLEST << level,
+                    block,
+                    elapsed_ns,
+                ));
             }
         }
     }
-    Made { samples }
+    SyntheticData { samples }
 }
 
 /// Lognormal noise for simulations.
@@ -56,28 +62,39 @@ impl Noise {
     }
 }
 
-/// Creates samples like [`made`], with random `noise` from `seed` that is first-order autoregressive along the blocks
-/// of each case.
-pub(super) fn drawn(seed: u64, blocks: u32, noise: Noise, lines: &[(&str, &[f64])]) -> Made {
+/// Creates samples like [`synthetic`], with random `noise` from `seed` that is first-order autoregressive along the
+/// blocks of each case.
+pub(super) fn simulated(
+    seed: u64,
+    blocks: u32,
+    noise: Noise,
+    lines: &[(&str, &[f64])],
+) -> SyntheticData {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let fresh = noise.deviation * (1.0 - noise.correlation.powi(2)).sqrt();
+    let innovation = noise.deviation * (1.0 - noise.correlation.powi(2)).sqrt();
     let mut samples = Vec::new();
     for (mechanism, values) in lines {
         for (level, value) in values.iter().enumerate() {
-            let mut off = noise.deviation * normal(&mut random);
+            let mut log_noise = noise.deviation * normal(&mut random);
             for block in 1..=blocks {
                 #[allow(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
                     reason = "about a second, in nanoseconds"
                 )]
-                let elapsed_ns = (1e9 * value * off.exp()) as u64;
-                samples.push(sample(mechanism, Kind::Stream, SMALLEST << level, block, elapsed_ns));
-                off = noise.correlation * off + fresh * normal(&mut random);
+                let elapsed_ns = (1e9 * value * log_noise.exp()) as u64;
+                samples.push(sample(
+                    mechanism,
+                    WorkloadKind::Stream,
+                    SMALLEST << level,
+                    block,
+                    elapsed_ns,
+                ));
+                log_noise = noise.correlation * log_noise + innovation * normal(&mut random);
             }
         }
     }
-    Made { samples }
+    SyntheticData { samples }
 }
 
 /// Returns a standard normal variate (Box and Muller 1958).
@@ -87,26 +104,26 @@ fn normal(random: &mut ChaCha8Rng) -> f64 {
 }
 
 /// Returns a value from -1 to 1, without a pattern that two lines share.
-fn wobble(block: u32, place: usize, level: usize) -> f64 {
-    let seed = u64::from(block) * 7_919 + place as u64 * 104_729 + level as u64 * 1_299_709;
+fn deterministic_noise(block: u32, line: usize, level: usize) -> f64 {
+    let seed = u64::from(block) * 7_919 + line as u64 * 104_729 + level as u64 * 1_299_709;
     let mixed = (seed ^ (seed >> 7)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     f64::from(u32::try_from(mixed).unwrap_or_default()) / f64::from(1_u32 << 23) - 1.0
 }
 
-impl Made {
-    /// Excludes as disturbed the samples that satisfy `is_meant`, by mechanism, index of the level and block.
-    pub(super) fn without(mut self, is_meant: impl Fn(&str, u64, u32) -> bool) -> Self {
+impl SyntheticData {
+    /// Excludes as disturbed the samples that satisfy `is_selected`, by mechanism, index of the level and block.
+    pub(super) fn without(mut self, is_selected: impl Fn(&str, u64, u32) -> bool) -> Self {
         for one in &mut self.samples {
-            let place = one.run.case.buffer_bytes.ilog2() - SMALLEST.ilog2();
-            if is_meant(&one.run.case.mechanism, u64::from(place), one.run.block) {
-                one.set_aside = Some(SetAside::Disturbed);
+            let level = one.run.case.buffer_bytes.ilog2() - SMALLEST.ilog2();
+            if is_selected(&one.run.case.mechanism, u64::from(level), one.run.block) {
+                one.excluded = Some(ExclusionReason::Disturbed);
             }
         }
         self
     }
 
     /// Makes `mechanism` slower by `share` from each block to the next.
-    pub(super) fn slowing(mut self, mechanism: &str, share: f64) -> Self {
+    pub(super) fn with_slowdown(mut self, mechanism: &str, share: f64) -> Self {
         for one in self.samples.iter_mut().filter(|one| one.run.case.mechanism == mechanism) {
             let factor = 1.0 + share * f64::from(one.run.block);
             #[allow(
@@ -134,7 +151,7 @@ impl Made {
     }
 
     /// Sets the CPU distance class of each sample, by mechanism and block.
-    pub(super) fn classed(mut self, class: impl Fn(&str, u32) -> &'static str) -> Self {
+    pub(super) fn with_classes(mut self, class: impl Fn(&str, u32) -> &'static str) -> Self {
         for one in &mut self.samples {
             one.cpu_pair_class = Some(class(&one.run.case.mechanism, one.run.block).to_owned());
         }
@@ -142,28 +159,28 @@ impl Made {
     }
 
     /// Judges a claim with `keys`. The metric is the elapsed time, for which less is better.
-    pub(super) fn found(&self, keys: &str) -> Found {
-        self.found_by(&study(keys))
+    pub(super) fn findings(&self, keys: &str) -> Findings {
+        self.study_findings(&study(keys))
     }
 
     /// Judges the only claim of `study`.
-    pub(super) fn found_by(&self, study: &Study) -> Found {
-        judge(study, &self.results()).remove(0).found
+    pub(super) fn study_findings(&self, study: &Study) -> Findings {
+        judge(study, &self.results()).remove(0).findings
     }
 
     /// Returns the samples as a results file.
     pub(super) fn results(&self) -> Results {
-        Results { samples: self.samples.clone(), ..nothing() }
+        Results { samples: self.samples.clone(), ..empty_results() }
     }
 
     /// Returns the verdict as a word.
-    pub(super) fn word(&self, keys: &str) -> &'static str {
-        self.found(keys).verdict.word()
+    pub(super) fn verdict_name(&self, keys: &str) -> &'static str {
+        self.findings(keys).verdict.name()
     }
 
     /// Returns the repetitions that would settle an inconclusive claim.
-    pub(super) fn repetitions(&self, keys: &str) -> Option<u64> {
-        match self.found(keys).verdict {
+    pub(super) fn needed_repetitions(&self, keys: &str) -> Option<u64> {
+        match self.findings(keys).verdict {
             Verdict::Inconclusive { repetitions, .. } => repetitions,
             other => panic!("{other:?} is not open"),
         }
@@ -172,16 +189,16 @@ impl Made {
 
 /// Returns a study with one claim that has `keys`.
 pub(super) fn study(keys: &str) -> Study {
-    read(keys).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
+    parse_study(keys).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
 }
 
 /// Returns the mistakes in a claim that has `keys`.
 pub(super) fn mistakes(keys: &str) -> Vec<Mistake> {
-    read(keys).expect_err("mistakes")
+    parse_study(keys).expect_err("mistakes")
 }
 
 /// Reads a study with one claim that has `keys`.
-pub(super) fn read(keys: &str) -> Result<Study, Vec<Mistake>> {
+pub(super) fn parse_study(keys: &str) -> Result<Study, Vec<Mistake>> {
     let text = format!(
         "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n[[matrix]]\n\
          mechanism = [\"pipe\", \"unix-stream\", \"fifo\", \"tcp\", \"unix-seqpacket\", \"shm-ring\", \
@@ -189,17 +206,17 @@ pub(super) fn read(keys: &str) -> Result<Study, Vec<Mistake>> {
          [[matrix]]\nmechanism = \"pipe\"\nbuffer = \"512\"\ninstrument = \"counters\"\n\
          [[hypothesis]]\nid = \"H1\"\nclaim = \"It is so.\"\nmetric = \"elapsed\"\n{keys}\n"
     );
-    Study::read(&text)
+    Study::parse(&text)
 }
 
-fn nothing() -> Results {
+fn empty_results() -> Results {
     let header = json!({
-        "kind": "header", "schema": 1, "command": [], "quick": false, "study": null,
+        "kind": "header", "schema": 2, "command": [], "quick": false, "study": null,
         "study_hash": null, "study_text": null, "seed": 1, "started": "2026-01-01T00:00:00Z",
         "plan": {
-            "repetitions": 10, "deadline_s": 10.0, "cases": [], "refused": [], "unavailable": [],
-            "unwatched": [{
-                "instrument": "counters", "watches": false, "reason": "there is no PMU",
+            "repetitions": 10, "timeout_s": 10.0, "cases": [], "refused": [], "unavailable": [],
+            "unavailable_instruments": [{
+                "instrument": "counters", "partly_available": false, "reason": "there is no PMU",
                 "remedy": "measure on hardware"
             }]
         },

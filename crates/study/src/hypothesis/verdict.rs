@@ -4,13 +4,13 @@ use serde::Serialize;
 
 use super::claim::Claim;
 use super::evidence::Independence;
-use super::independence::overall;
+use super::independence::check_independence;
 use super::outcome::{Obstacle, Verdict};
 use super::{Cells, Drift, Part};
 
 /// The look at which a sequentially judged claim got its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AtLook {
+pub struct Look {
     /// Number of the look, from 1.
     pub look: usize,
     /// Maximum number of looks.
@@ -18,27 +18,27 @@ pub struct AtLook {
     /// Number of valid repetitions of each case at this look.
     pub repetitions: u32,
     /// Significance level at each look.
-    pub level: f64,
+    pub alpha: f64,
 }
 
-impl AtLook {
+impl Look {
     /// Describes the look, if the claim could be judged.
-    pub fn words(&self, verdict: &Verdict) -> Option<String> {
-        let Self { look, looks, repetitions, level } = self;
+    pub fn description(&self, verdict: &Verdict) -> Option<String> {
+        let Self { look, looks, repetitions, alpha: level } = self;
         let how = match verdict {
             Verdict::Inconclusive { .. } => "not decided",
             Verdict::Supported | Verdict::Rejected => "decided",
             Verdict::NotTestable { .. } => return None,
         };
         Some(format!(
-            "{how} after {repetitions} repetitions: look {look} of {looks}, each at the level {level:.4}"
+            "{how} after {repetitions} repetitions: look {look} of {looks}, each at alpha {level:.4}"
         ))
     }
 }
 
 /// Findings of a test about a claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Found {
+pub struct Findings {
     /// Overall verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
@@ -52,88 +52,95 @@ pub struct Found {
     /// Cases whose values rise or fall from the first block to the last.
     pub drifting: Vec<Drift>,
     /// Further remarks.
-    pub told: Vec<String>,
+    pub remarks: Vec<String>,
 }
 
 /// A claim and its verdicts.
 #[derive(Clone, Debug)]
-pub struct Judged<'a> {
+pub struct JudgedClaim<'a> {
     /// The claim.
     pub claim: &'a Claim,
     /// The findings.
-    pub found: Found,
+    pub findings: Findings,
     /// Findings by the publication's own test, if the study specifies it.
-    pub beside: Option<Found>,
+    pub original_findings: Option<Findings>,
     /// Look that decided, if the claim was judged sequentially.
-    pub at_look: Option<AtLook>,
+    pub at_look: Option<Look>,
 }
 
-impl<'a> Judged<'a> {
+impl<'a> JudgedClaim<'a> {
     /// Judges `claim` on `cells` by `rules`: the claim itself, or the same claim at another level.
-    pub(super) fn by(claim: &'a Claim, rules: &Claim, cells: &Cells<'_>) -> Self {
+    pub(super) fn judge(claim: &'a Claim, rules: &Claim, cells: &Cells<'_>) -> Self {
         Self {
             claim,
-            found: Found::by(rules, cells),
-            beside: rules.beside().map(|beside| Found::by_its_rule(&beside, cells)),
+            findings: Findings::judge(rules, cells),
+            original_findings: rules
+                .with_original_test()
+                .map(|beside| Findings::judge_unadjusted(&beside, cells)),
             at_look: None,
         }
     }
 }
 
-impl Found {
+impl Findings {
     /// Runs the test of `claim` on `cells`. Support by clearly dependent blocks is withheld, and the remarks state the
     /// independence of the blocks.
-    pub fn by(claim: &Claim, cells: &Cells<'_>) -> Self {
-        let mut found = Self::by_its_rule(claim, cells);
-        found.withhold_dependent(claim.need());
-        found.tell_independence();
+    pub fn judge(claim: &Claim, cells: &Cells<'_>) -> Self {
+        let mut found = Self::judge_unadjusted(claim, cells);
+        found.withhold_dependent(claim.min_fraction());
+        found.add_independence_remark();
         found
     }
 
     /// Runs the test, but withholds no support: a publication's own judgement does not require independent blocks.
     /// Unavailable instruments and drifting cases are added to the remarks.
-    pub fn by_its_rule(claim: &Claim, cells: &Cells<'_>) -> Self {
-        let mut found = claim.judge().find(claim, cells);
+    pub fn judge_unadjusted(claim: &Claim, cells: &Cells<'_>) -> Self {
+        let mut found = claim.judge().evaluate(claim, cells);
         if matches!(found.verdict, Verdict::NotTestable { .. }) {
             return found;
         }
-        found.independence = overall(&mut found.parts);
+        found.independence = check_independence(&mut found.parts);
         found.drifting = cells.drifting(&claim.selections(), claim.metric());
         let missing = cells.missing_instruments(&claim.selections());
-        found.told.extend(missing.iter().map(|one| format!("not testable here: {one}")));
-        found.told.extend(drifts(&found.drifting));
+        found.remarks.extend(missing.iter().map(|one| format!("not testable here: {one}")));
+        found.remarks.extend(describe_drift(&found.drifting));
         found
     }
 
     /// Makes parts inconclusive whose support comes from clearly dependent blocks.
-    fn withhold_dependent(&mut self, need: f64) {
+    fn withhold_dependent(&mut self, min_fraction: f64) {
         let is_of_all = self.independence.as_ref().is_some_and(|all| all.dependent);
-        let is_plain =
+        let is_dependent =
             |part: &Part| is_of_all || part.independence.as_ref().is_some_and(|one| one.dependent);
         let mut is_changed = false;
         for part in &mut self.parts {
-            if part.verdict == Verdict::Supported && is_plain(part) {
+            if part.verdict == Verdict::Supported && is_dependent(part) {
                 let obstacle = Some(Obstacle::DependentBlocks);
                 part.verdict = Verdict::Inconclusive { repetitions: None, obstacle };
                 is_changed = true;
             }
         }
         if is_changed {
-            self.verdict = combined(&self.parts, need);
+            self.verdict = combine(&self.parts, min_fraction);
         }
     }
 
-    fn tell_independence(&mut self) {
+    fn add_independence_remark(&mut self) {
         let Some(all) = &self.independence else { return };
         let is_taken_for_granted = self.verdict == Verdict::Supported && !all.checked;
-        self.told.push(if is_taken_for_granted { all.unchecked_words() } else { all.words() });
+        self.remarks.push(if is_taken_for_granted {
+            all.unchecked_description()
+        } else {
+            all.description()
+        });
     }
 
     /// Returns the verdict as a headline: the verdict, the levels that it averages over, and what would settle it.
-    pub fn words(&self) -> String {
+    pub fn headline(&self) -> String {
         let average = self.on_average().map_or_else(String::new, |words| format!(", {words}"));
-        let beyond = self.verdict.beyond().map_or_else(String::new, |words| format!(": {words}"));
-        format!("{}{average}{beyond}", self.verdict.word())
+        let beyond =
+            self.verdict.explanation().map_or_else(String::new, |words| format!(": {words}"));
+        format!("{}{average}{beyond}", self.verdict.name())
     }
 
     /// States that support holds on average over levels, and the levels that contradict it. `None` for other verdicts.
@@ -143,7 +150,7 @@ impl Found {
         }
         let averaged = self.parts.iter().filter_map(|part| part.levels.as_ref());
         let averaged: Vec<_> = averaged.filter(|levels| levels.is_mean()).collect();
-        let what = averaged.first()?.what();
+        let what = averaged.first()?.level_noun();
         let mut others: Vec<&str> = Vec::new();
         for one in averaged.iter().flat_map(|levels| &levels.disagreeing) {
             if !others.contains(&one.level.as_str()) {
@@ -153,39 +160,39 @@ impl Found {
         let words = format!("on average over these {what}");
         Some(match others.as_slice() {
             [] => words,
-            others => format!("{words}; otherwise at {}", others.join(", ")),
+            others => format!("{words}; not at {}", others.join(", ")),
         })
     }
 
     /// Returns findings of a claim that cannot be judged.
     pub fn untestable(reason: impl Into<String>) -> Self {
-        Self::with(Verdict::NotTestable { reason: reason.into() }, Vec::new())
+        Self::new(Verdict::NotTestable { reason: reason.into() }, Vec::new())
     }
 
-    /// Combines the verdicts of `parts`, of which the share `need` must hold.
-    pub fn of(parts: Vec<Part>, need: f64) -> Self {
-        Self::with(combined(&parts, need), parts)
+    /// Combines the verdicts of `parts`, of which the share `min_fraction` must hold.
+    pub fn from_parts(parts: Vec<Part>, min_fraction: f64) -> Self {
+        Self::new(combine(&parts, min_fraction), parts)
     }
 
-    fn with(verdict: Verdict, parts: Vec<Part>) -> Self {
-        let (by_level, drifting, told) = (Vec::new(), Vec::new(), Vec::new());
-        Self { verdict, parts, by_level, independence: None, drifting, told }
+    fn new(verdict: Verdict, parts: Vec<Part>) -> Self {
+        let (by_level, drifting, remarks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { verdict, parts, by_level, independence: None, drifting, remarks }
     }
 }
 
 /// Describes drifting cases; beyond a few, only counts them.
-fn drifts(drifting: &[Drift]) -> Option<String> {
-    const LISTED: usize = 4;
-    let listed: Vec<String> = drifting.iter().take(LISTED).map(Drift::words).collect();
-    let more = drifting.len().saturating_sub(LISTED);
+fn describe_drift(drifting: &[Drift]) -> Option<String> {
+    const MAX_LISTED: usize = 4;
+    let listed: Vec<String> = drifting.iter().take(MAX_LISTED).map(Drift::description).collect();
+    let more = drifting.len().saturating_sub(MAX_LISTED);
     let more = if more == 0 { String::new() } else { format!(", and {more} more") };
-    let words = format!("not steady from the first block to the last: {}{more}", listed.join(", "));
+    let words = format!("drift from the first block to the last: {}{more}", listed.join(", "));
     (!drifting.is_empty()).then_some(words)
 }
 
 /// Combines verdicts: supported if enough parts are, rejected if too many are rejected for that. Parts that cannot be
 /// judged here do not count.
-fn combined(parts: &[Part], need: f64) -> Verdict {
+fn combine(parts: &[Part], min_fraction: f64) -> Verdict {
     let reason = |part: &Part| match &part.verdict {
         Verdict::NotTestable { reason } => Some(format!("{}: {reason}", part.what)),
         _ => None,
@@ -199,17 +206,17 @@ fn combined(parts: &[Part], need: f64) -> Verdict {
     let count = |verdict: &Verdict| parts.iter().filter(|part| part.verdict == *verdict).count();
     #[allow(clippy::cast_precision_loss, reason = "a few parts")]
     let share = |count: usize| count as f64 / judged as f64;
-    if share(count(&Verdict::Supported)) >= need - 1e-9 {
+    if share(count(&Verdict::Supported)) >= min_fraction - 1e-9 {
         return Verdict::Supported;
     }
-    if share(judged - count(&Verdict::Rejected)) < need - 1e-9 {
+    if share(judged - count(&Verdict::Rejected)) < min_fraction - 1e-9 {
         return Verdict::Rejected;
     }
-    open(parts)
+    inconclusive(parts)
 }
 
 /// Returns the inconclusive verdict for all open parts, with the largest number of repetitions that any of them needs.
-fn open(parts: &[Part]) -> Verdict {
+fn inconclusive(parts: &[Part]) -> Verdict {
     let needed = parts.iter().map(|part| match part.verdict {
         Verdict::Inconclusive { repetitions, .. } => repetitions,
         _ => Some(0),
@@ -228,28 +235,28 @@ fn open(parts: &[Part]) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hypothesis::evidence::Place;
+    use crate::hypothesis::evidence::PartScope;
 
     fn part(verdict: Verdict) -> Part {
-        Part { verdict, ..Part::new(Place::line("part"), 10) }
+        Part { verdict, ..Part::new(PartScope::from_line("part"), 10) }
     }
 
     #[test]
     fn enough_parts_support_too_many_against_reject_and_else_nothing_is_known() {
         let (yes, no) = (part(Verdict::Supported), part(Verdict::Rejected));
-        let forty = Verdict::open(Some(40), Some(Obstacle::Noise));
+        let forty = Verdict::inconclusive(Some(40), Some(Obstacle::Noise));
         let open = part(forty.clone());
-        let verdict = |parts: &[&Part], need| {
-            combined(&parts.iter().map(|part| (*part).clone()).collect::<Vec<_>>(), need)
+        let verdict = |parts: &[&Part], min_fraction| {
+            combine(&parts.iter().map(|part| (*part).clone()).collect::<Vec<_>>(), min_fraction)
         };
         assert_eq!(verdict(&[&yes, &yes, &yes, &no], 0.75), Verdict::Supported);
         assert_eq!(verdict(&[&yes, &yes, &no, &no], 0.75), Verdict::Rejected);
         assert_eq!(verdict(&[&yes, &open], 1.0), forty);
-        let never = part(Verdict::open(Some(25_580), Some(Obstacle::EffectAtBound)));
+        let never = part(Verdict::inconclusive(Some(25_580), Some(Obstacle::EffectAtBound)));
         assert_eq!(verdict(&[&yes, &open, &never], 1.0), never.verdict);
         assert_eq!(verdict(&[&open, &no], 1.0), Verdict::Rejected);
-        let missing = Part::untestable(Place::line("tcp"), "no network");
+        let missing = Part::untestable(PartScope::from_line("tcp"), "no network");
         assert_eq!(verdict(&[&yes, &missing], 1.0), Verdict::Supported);
-        assert_eq!(verdict(&[&missing], 1.0).word(), "not testable here");
+        assert_eq!(verdict(&[&missing], 1.0).name(), "not testable here");
     }
 }

@@ -9,7 +9,7 @@ fn study(keys: &str) -> Study {
         "name = \"made\"\ntitle = \"Made\"\nquestion = \"What?\"\n[[matrix]]\n{keys}\n\
          [[hypothesis]]\nid = \"H1\"\nclaim = \"It is so.\"\ntest = \"slope\"\nbelow = 0\n"
     );
-    Study::read(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
+    Study::parse(&text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
 }
 
 /// `study check` accepts such a study, so planning must succeed at every length.

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_void};
 pub(super) const ABI: u32 = 1;
 
 /// Name of the only function that a library exports, NUL-terminated.
-pub(super) const ENTRY: &[u8] = b"ipcperf_mechanism\0";
+pub(super) const ENTRY_SYMBOL: &[u8] = b"ipcperf_mechanism\0";
 
 /// `IPCPERF_KEEPS_BOUNDARIES`.
 pub(super) const KEEPS_BOUNDARIES: u32 = 1;
@@ -16,7 +16,7 @@ pub(super) const TWO_THREADS: u32 = 2;
 pub(super) const ONE_THREAD: u32 = 4;
 
 /// `ipcperf_mechanism`.
-pub(super) type Entry = unsafe extern "C" fn() -> *const Table;
+pub(super) type Entry = unsafe extern "C" fn() -> *const CMechanism;
 
 /// `open` of `struct ipcperf_mechanism`.
 pub(super) type Open = unsafe extern "C" fn(
@@ -50,7 +50,7 @@ pub(super) struct CSetup {
 /// `struct ipcperf_mechanism`.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Table {
+pub(super) struct CMechanism {
     pub(super) abi: u32,
     pub(super) flags: u32,
     pub(super) about: *const c_char,
@@ -64,7 +64,7 @@ pub(super) struct Table {
 
 /// Functions that an endpoint calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Calls {
+pub(super) struct LibraryFunctions {
     pub(super) prepare: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
     pub(super) send: unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> isize,
     pub(super) recv: unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> isize,

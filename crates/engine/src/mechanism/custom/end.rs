@@ -6,14 +6,14 @@ use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
-use ipcperf_model::{CustomName, Failure, FailureKind, Report, RunSpec};
+use ipcperf_model::{CustomName, Failure, FailureKind, RunSpec, WorkerReport};
 use rustix::io::Errno;
 
-use super::abi::{COption, CSetup, Calls};
-use super::library::{Loaded, errno, load, outcome, plain};
-use super::silence_stdout::Muted;
+use super::abi::{COption, CSetup, LibraryFunctions};
+use super::library::{LoadedLibrary, checked_count, errno, load, sanitize};
+use super::silence_stdout::StdoutSilencer;
 use crate::channel::{Blocking, Channel, Endpoint, Granted, Mechanism, Opened, Setup};
-use crate::mechanism::Scratch;
+use crate::mechanism::TempDir;
 use crate::privilege::Unprivileged;
 use crate::worker;
 
@@ -21,61 +21,64 @@ use crate::worker;
 const ERROR_BYTES: usize = 256;
 
 /// The loaded library. A worker executes one run, so there is only one.
-static LOADED: OnceLock<Loaded> = OnceLock::new();
+static LOADED: OnceLock<LoadedLibrary> = OnceLock::new();
 
 /// Executes `spec` with the library that it names.
-pub(super) fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> Report {
+pub(super) fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
     let path = spec.mechanism.custom().map_or(Path::new(""), CustomName::path);
-    match loaded(path) {
+    match load_silenced(path) {
         Ok((_muted, loaded)) if loaded.keeps_boundaries() => {
-            worker::execute::<Own<true>>(spec, mechanism)
+            worker::execute::<CustomLibrary<true>>(spec, mechanism)
         }
-        Ok((_muted, _)) => worker::execute::<Own<false>>(spec, mechanism),
-        Err(failure) => Report::Failed(failure),
+        Ok((_muted, _)) => worker::execute::<CustomLibrary<false>>(spec, mechanism),
+        Err(failure) => WorkerReport::Failed(failure),
     }
 }
 
 /// Loads the library at `path` and keeps standard output away from it.
-fn loaded(path: &Path) -> Result<(Muted, Loaded), Failure> {
+fn load_silenced(path: &Path) -> Result<(StdoutSilencer, LoadedLibrary), Failure> {
     let unprivileged = Unprivileged::new()?;
-    let muted = Muted::new().map_err(|errno| {
-        Failure::from_errno(FailureKind::SetUp, "muting standard output", errno.raw_os_error())
+    let silencer = StdoutSilencer::new().map_err(|errno| {
+        Failure::from_errno(FailureKind::SetUp, "silencing standard output", errno.raw_os_error())
     })?;
     match load(path, unprivileged) {
-        Ok(loaded) => Ok((muted, *LOADED.get_or_init(|| loaded))),
+        Ok(loaded) => Ok((silencer, *LOADED.get_or_init(|| loaded))),
         Err(words) => {
             let place = format!("loading {}: {words}", path.display());
-            Err(Failure::new(FailureKind::SetUp, place).with_remedy("docs/your-own-mechanism.md"))
+            Err(Failure::new(FailureKind::SetUp, place).with_remedy(
+                "see \
+                docs/custom-mechanisms.md",
+            ))
         }
     }
 }
 
-struct Own<const KEEPS: bool>;
+struct CustomLibrary<const KEEPS: bool>;
 
-impl<const KEEPS: bool> Channel for Own<KEEPS> {
+impl<const KEEPS: bool> Channel for CustomLibrary<KEEPS> {
     type End = LibraryEnd<KEEPS>;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         let loaded = LOADED
             .get()
             .ok_or_else(|| Failure::new(FailureKind::Worker, "the library was not loaded"))?;
-        let folder = Scratch::new()?;
+        let folder = TempDir::new()?;
         let ([sender, receiver], granted) = open(loaded, setup, &folder)?;
-        let end = |end| LibraryEnd { end, calls: loaded.calls };
+        let end = |end| LibraryEnd { end, functions: loaded.functions };
         Ok(Opened { sender: end(sender), receiver: end(receiver), granted })
     }
 }
 
 /// Strings of a setup, as C strings.
-struct Texts {
+struct SetupStrings {
     folder: CString,
     options: Vec<(CString, CString)>,
 }
 
-impl Texts {
-    fn of(setup: &Setup<'_>, folder: &Scratch) -> Result<Self, Failure> {
+impl SetupStrings {
+    fn from_setup(setup: &Setup<'_>, folder: &TempDir) -> Result<Self, Failure> {
         let text = |bytes: &[u8]| {
-            let holds_nul = |_| Failure::new(FailureKind::SetUp, "a text that holds NUL");
+            let holds_nul = |_| Failure::new(FailureKind::SetUp, "a string contains NUL");
             CString::new(bytes).map_err(holds_nul)
         };
         let options = setup.options.iter();
@@ -97,38 +100,38 @@ impl Texts {
 
 /// Calls the library to open both endpoints.
 fn open(
-    loaded: &Loaded,
+    loaded: &LoadedLibrary,
     setup: &Setup<'_>,
-    folder: &Scratch,
+    folder: &TempDir,
 ) -> Result<([*mut c_void; 2], Granted), Failure> {
-    let texts = Texts::of(setup, folder)?;
+    let texts = SetupStrings::from_setup(setup, folder)?;
     let options = texts.options();
-    let told = CSetup {
+    let c_setup = CSetup {
         buffer_bytes: setup.buffer_bytes,
-        kernel_buffer_bytes: setup.kernel_buffer_asked_bytes.unwrap_or(0),
+        kernel_buffer_bytes: setup.kernel_buffer_requested_bytes.unwrap_or(0),
         folder: texts.folder.as_ptr(),
         options: options.as_ptr(),
         option_count: u32::try_from(options.len()).unwrap_or(u32::MAX),
         nonblocking: u32::from(setup.blocking == Blocking::Try),
     };
     let (mut ends, mut granted_bytes) = ([null_mut(); 2], 0);
-    let mut words = [0_u8; ERROR_BYTES];
-    let room = words.as_mut_ptr().cast();
-    let (told, granted, into) = (&raw const told, &raw mut granted_bytes, &raw mut ends);
+    let mut message = [0_u8; ERROR_BYTES];
+    let message_buffer = message.as_mut_ptr().cast();
+    let (c_setup, granted, into) = (&raw const c_setup, &raw mut granted_bytes, &raw mut ends);
     // SAFETY: the header's terms are met: a setup whose strings live until the call returns, room for two
     // endpoints and a number, and a message buffer of the given size, behind which one zero byte remains.
-    let opened = unsafe { (loaded.open)(told, into, granted, room, ERROR_BYTES - 1) };
+    let opened = unsafe { (loaded.open)(c_setup, into, granted, message_buffer, ERROR_BYTES - 1) };
     if opened != 0 {
-        return Err(refusal(opened, &words));
+        return Err(open_failure(opened, &message));
     }
     let granted = Granted { kernel_buffer_bytes: (granted_bytes != 0).then_some(granted_bytes) };
     Ok((ends, granted))
 }
 
 /// Returns the failure of a library that could not open its endpoints, with its own message.
-fn refusal(returned: c_int, words: &[u8]) -> Failure {
-    let words = CStr::from_bytes_until_nul(words).unwrap_or_default().to_string_lossy();
-    let place = match plain(&words).as_str() {
+fn open_failure(returned: c_int, message: &[u8]) -> Failure {
+    let words = CStr::from_bytes_until_nul(message).unwrap_or_default().to_string_lossy();
+    let place = match sanitize(&words).as_str() {
         "" => "the library's open".to_owned(),
         words => format!("the library's open: {words}"),
     };
@@ -142,7 +145,7 @@ fn refusal(returned: c_int, words: &[u8]) -> Failure {
 #[derive(Debug)]
 struct LibraryEnd<const KEEPS: bool> {
     end: *mut c_void,
-    calls: Calls,
+    functions: LibraryFunctions,
 }
 
 // SAFETY: the header states that one thread at a time uses an endpoint, which need not be the thread that
@@ -154,7 +157,7 @@ impl<const KEEPS: bool> Endpoint for LibraryEnd<KEEPS> {
     const COUNTS_CALLS: bool = false;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        let Some(prepare) = self.calls.prepare else { return Ok(()) };
+        let Some(prepare) = self.functions.prepare else { return Ok(()) };
         // SAFETY: `open` returned the endpoint and it is not closed yet; the same holds for all calls below.
         match unsafe { prepare(self.end) } {
             0 => Ok(()),
@@ -165,21 +168,24 @@ impl<const KEEPS: bool> Endpoint for LibraryEnd<KEEPS> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         // SAFETY: see `prepare`; the bytes are readable until the call returns.
-        outcome(
-            unsafe { (self.calls.send)(self.end, bytes.as_ptr().cast(), bytes.len()) },
+        checked_count(
+            unsafe { (self.functions.send)(self.end, bytes.as_ptr().cast(), bytes.len()) },
             bytes.len(),
         )
     }
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        let most = bytes.len();
+        let max_bytes = bytes.len();
         // SAFETY: see `prepare`; the bytes are writable until the call returns.
-        outcome(unsafe { (self.calls.recv)(self.end, bytes.as_mut_ptr().cast(), most) }, most)
+        checked_count(
+            unsafe { (self.functions.recv)(self.end, bytes.as_mut_ptr().cast(), max_bytes) },
+            max_bytes,
+        )
     }
 
-    fn disown(self) {
-        let disown = self.calls.disown.unwrap_or(self.calls.close);
+    fn close_after_fork(self) {
+        let disown = self.functions.disown.unwrap_or(self.functions.close);
         let end = self.end;
         // `disown` replaces `close`.
         std::mem::forget(self);
@@ -191,6 +197,6 @@ impl<const KEEPS: bool> Endpoint for LibraryEnd<KEEPS> {
 impl<const KEEPS: bool> Drop for LibraryEnd<KEEPS> {
     fn drop(&mut self) {
         // SAFETY: see `prepare`; the endpoint is not used afterwards.
-        unsafe { (self.calls.close)(self.end) }
+        unsafe { (self.functions.close)(self.end) }
     }
 }

@@ -9,13 +9,14 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::abi::{
-    ABI, Calls, ENTRY, Entry, KEEPS_BOUNDARIES, ONE_THREAD, Open, TWO_THREADS, Table,
+    ABI, CMechanism, ENTRY_SYMBOL, Entry, KEEPS_BOUNDARIES, LibraryFunctions, ONE_THREAD, Open,
+    TWO_THREADS,
 };
-use super::silence_stdout::Muted;
+use super::silence_stdout::StdoutSilencer;
 use crate::privilege::Unprivileged;
 
 /// Maximum length of a text taken from a library, characters.
-const LONGEST_WORDS: usize = 200;
+const MAX_TEXT_CHARS: usize = 200;
 
 /// Facts that a library reports about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,15 +38,20 @@ pub struct LibraryFacts {
 /// The reason why the library cannot be used, as text.
 pub fn library_facts(path: &Path) -> Result<LibraryFacts, String> {
     let unprivileged = Unprivileged::new().map_err(|failure| failure.to_string())?;
-    let _muted = Muted::new().map_err(|errno| format!("no output to mute: {errno}"))?;
-    load(path, unprivileged).map(Loaded::facts)
+    let _muted = StdoutSilencer::new().map_err(|errno| {
+        format!(
+            "cannot silence standard output: \
+        {errno}"
+        )
+    })?;
+    load(path, unprivileged).map(LoadedLibrary::facts)
 }
 
 /// A library whose table has every required entry. It is never unloaded.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Loaded {
+pub(super) struct LoadedLibrary {
     pub(super) open: Open,
-    pub(super) calls: Calls,
+    pub(super) functions: LibraryFunctions,
     flags: u32,
     about: Option<&'static CStr>,
 }
@@ -55,41 +61,41 @@ pub(super) struct Loaded {
 ///
 /// # Errors
 /// The reason why the library cannot be used, as text.
-pub(super) fn load(path: &Path, _: Unprivileged) -> Result<Loaded, String> {
+pub(super) fn load(path: &Path, _: Unprivileged) -> Result<LoadedLibrary, String> {
     // SAFETY: the user who names a library asks for its code to run. The library is responsible for what it
     // does; nothing in this process relies on its behavior.
-    let library = unsafe { Library::new(path) }.map_err(|error| unloaded(&error))?;
+    let library = unsafe { Library::new(path) }.map_err(|error| load_error(&error))?;
     let library: &'static Library = Box::leak(Box::new(library));
     // SAFETY: the type is the one that the header gives to the function of this name.
-    let entry = unsafe { library.get::<Entry>(ENTRY) }
+    let entry = unsafe { library.get::<Entry>(ENTRY_SYMBOL) }
         .map_err(|_| "it has no function ipcperf_mechanism".to_owned())?;
     // SAFETY: the header requires the function to return null or a table that is never changed or freed.
     let table = unsafe { entry().as_ref() }
-        .ok_or_else(|| "its ipcperf_mechanism returned nothing".to_owned())?;
-    checked(table)
+        .ok_or_else(|| "its function ipcperf_mechanism returned NULL".to_owned())?;
+    check_table(table)
 }
 
 /// Returns the dynamic loader's own message, which is the source of the error of `libloading`.
-fn unloaded(error: &libloading::Error) -> String {
-    plain(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
+fn load_error(error: &libloading::Error) -> String {
+    sanitize(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 /// Checks a table against the header. The ABI number is checked first: with another number, the layout of the
 /// rest differs.
-fn checked(table: &'static Table) -> Result<Loaded, String> {
+fn check_table(table: &'static CMechanism) -> Result<LoadedLibrary, String> {
     if table.abi != ABI {
-        return Err(format!("it was made for IPCPERF_ABI {}, and this is {ABI}", table.abi));
+        return Err(format!("it was built for IPCPERF_ABI {}; this ipcperf has {ABI}", table.abi));
     }
-    let none = |name: &str| format!("its table has no {name}");
+    let missing = |name: &str| format!("its table has no {name}");
     // SAFETY: the header requires it to be null or a string that is never changed or freed.
     let about = (!table.about.is_null()).then(|| unsafe { CStr::from_ptr(table.about) });
-    Ok(Loaded {
-        open: table.open.ok_or_else(|| none("open"))?,
-        calls: Calls {
+    Ok(LoadedLibrary {
+        open: table.open.ok_or_else(|| missing("open"))?,
+        functions: LibraryFunctions {
             prepare: table.prepare,
-            send: table.send.ok_or_else(|| none("send"))?,
-            recv: table.recv.ok_or_else(|| none("recv"))?,
-            close: table.close.ok_or_else(|| none("close"))?,
+            send: table.send.ok_or_else(|| missing("send"))?,
+            recv: table.recv.ok_or_else(|| missing("recv"))?,
+            close: table.close.ok_or_else(|| missing("close"))?,
             disown: table.disown,
         },
         flags: table.flags,
@@ -97,15 +103,15 @@ fn checked(table: &'static Table) -> Result<Loaded, String> {
     })
 }
 
-impl Loaded {
+impl LoadedLibrary {
     pub(super) fn keeps_boundaries(self) -> bool {
         self.flags & KEEPS_BOUNDARIES != 0
     }
 
     fn facts(self) -> LibraryFacts {
-        let about = self.about.map(|words| plain(&words.to_string_lossy()));
+        let about = self.about.map(|words| sanitize(&words.to_string_lossy()));
         LibraryFacts {
-            about: about.unwrap_or_else(|| "a library of one's own".to_owned()),
+            about: about.unwrap_or_else(|| "custom library".to_owned()),
             keeps_boundaries: self.keeps_boundaries(),
             two_threads: self.flags & TWO_THREADS != 0,
             one_thread: self.flags & ONE_THREAD != 0,
@@ -114,16 +120,16 @@ impl Loaded {
 }
 
 /// Cleans untrusted text so that it fits on one line.
-pub(crate) fn plain(words: &str) -> String {
+pub(crate) fn sanitize(text: &str) -> String {
     let spaced = |letter: char| if letter.is_control() { ' ' } else { letter };
-    words.trim().chars().map(spaced).take(LONGEST_WORDS).collect()
+    text.trim().chars().map(spaced).take(MAX_TEXT_CHARS).collect()
 }
 
-/// Interprets the return value of a library call: a count of at most `most`, or a negated error number.
+/// Interprets the return value of a library call: a count of at most `max`, or a negated error number.
 #[inline]
-pub(super) fn outcome(returned: isize, most: usize) -> Result<usize, Errno> {
+pub(super) fn checked_count(returned: isize, max: usize) -> Result<usize, Errno> {
     match usize::try_from(returned) {
-        Ok(count) if count <= most => Ok(count),
+        Ok(count) if count <= max => Ok(count),
         Ok(_) => Err(Errno::PROTO),
         Err(_) => Err(errno(returned)),
     }
@@ -144,18 +150,18 @@ mod tests {
 
     #[test]
     fn a_count_beyond_what_was_asked_and_an_unknown_error_are_breaches() {
-        assert_eq!(outcome(8, 8), Ok(8));
-        assert_eq!(outcome(0, 8), Ok(0));
-        assert_eq!(outcome(9, 8), Err(Errno::PROTO));
-        assert_eq!(outcome(-32, 8), Err(Errno::PIPE));
-        assert_eq!(outcome(-4096, 8), Err(Errno::PROTO));
-        assert_eq!(outcome(isize::MIN, 8), Err(Errno::PROTO));
+        assert_eq!(checked_count(8, 8), Ok(8));
+        assert_eq!(checked_count(0, 8), Ok(0));
+        assert_eq!(checked_count(9, 8), Err(Errno::PROTO));
+        assert_eq!(checked_count(-32, 8), Err(Errno::PIPE));
+        assert_eq!(checked_count(-4096, 8), Err(Errno::PROTO));
+        assert_eq!(checked_count(isize::MIN, 8), Err(Errno::PROTO));
     }
 
     #[test]
     fn a_strangers_words_are_one_line() {
-        assert_eq!(plain(" a\nb\u{1b}[31m "), "a b [31m");
-        assert_eq!(plain(&"x".repeat(1_000)).len(), LONGEST_WORDS);
+        assert_eq!(sanitize(" a\nb\u{1b}[31m "), "a b [31m");
+        assert_eq!(sanitize(&"x".repeat(1_000)).len(), MAX_TEXT_CHARS);
     }
 
     #[test]

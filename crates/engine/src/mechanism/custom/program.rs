@@ -4,8 +4,8 @@
 //! waits until each reports when it began and ended, and repeats until the phase that counts.
 //! `docs/your-own-mechanism.md` describes the protocol.
 
-mod party;
-mod talk;
+mod peer_process;
+mod protocol;
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -13,109 +13,114 @@ use std::path::Path;
 use std::time::Duration;
 
 use ipcperf_model::{
-    CustomName, Failure, FailureKind, Gate, Measurement, Report, Role, RoleUsage, RunSpec,
-    TouchCheck,
+    CustomName, Failure, FailureKind, Gate, Measurement, PayloadCheck, Role, RoleUsage, RunSpec,
+    WorkerReport,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
 
-use self::party::{Met, Party};
-use self::talk::{Answer, Done, Marks, Ready, Verifies};
-use crate::channel::{Mechanism, Nearness, nearness};
+use self::peer_process::{PeerFailure, PeerProcess};
+use self::protocol::{Done, MarksLoop, ProgramAnswer, Ready, Verifies};
+use crate::channel::{Mechanism, PeerPlacement, peer_placement};
 use crate::clock::now_ns;
 use crate::limits::cacheline::round_trip_between_ns;
-use crate::mechanism::Scratch;
-use crate::mechanism::refusal::refused;
+use crate::mechanism::TempDir;
+use crate::mechanism::setup_failure::setup_failure;
 use crate::privilege::Unprivileged;
 use crate::worker::calibration::Calibration;
-use crate::worker::counter_fds::Dials;
-use crate::worker::gate::{self, Gathering, Player, PlayerExtent};
+use crate::worker::counter_fds::CounterFds;
+use crate::worker::gate::{self, Participants, PeerId, PeerScope};
 use crate::worker::steal_ns;
-use crate::workload::Extent;
+use crate::workload::PhaseSize;
 
 /// Duration of the cache-line probe before and after a run.
-const PROBE: Duration = Duration::from_millis(5);
+const PROBE_DURATION: Duration = Duration::from_millis(5);
 /// Time that the other peer has to report its failure once one peer has failed.
-const GRACE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const SECOND_FAILURE_TIMEOUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Executes `spec` with the program that it names.
-pub(super) fn execute(spec: &RunSpec, _: &Mechanism<'_>) -> Report {
-    match measured(spec) {
-        Ok(measurement) => Report::Measured(Box::new(measurement)),
-        Err(failure) => Report::Failed(failure),
+pub(super) fn execute(spec: &RunSpec, _: &Mechanism<'_>) -> WorkerReport {
+    match measure(spec) {
+        Ok(measurement) => WorkerReport::Measured(Box::new(measurement)),
+        Err(failure) => WorkerReport::Failed(failure),
     }
 }
 
-fn measured(spec: &RunSpec) -> Result<Measurement, Failure> {
+fn measure(spec: &RunSpec) -> Result<Measurement, Failure> {
     Unprivileged::new()?;
     // Must precede the creation of the folder. Until then the death of the command ends this process, so the
     // parent is certain to be the command; afterwards it does not.
-    let command = command()?;
+    let command = command_pidfd()?;
     // Declared before the programs so that it is dropped after them.
-    let folder = Scratch::new()?;
-    let mut pair = Pair::start(spec, folder.folder(), command)?;
+    let folder = TempDir::new()?;
+    let mut pair = ProgramPair::start(spec, folder.folder(), command)?;
     let cpus = spec.cpus.map_or(Vec::new(), Vec::from);
     let steal_before_ns = steal_ns(&cpus);
     pair.prepare(spec)?;
     pair.wait_at_gate(spec)?;
-    let mut calibration = Calibration::start(spec);
-    let before_ns = probe(spec);
+    let mut calibration = Calibration::from_spec(spec);
+    let before_ns = probe_cacheline(spec);
     let phase = loop {
-        let phase = pair.phase(spec, calibration.extent)?;
-        if calibration.settles(phase.elapsed_ns()) {
+        let phase = pair.run_phase(spec, calibration.size)?;
+        if calibration.record_phase(phase.elapsed_ns()) {
             break phase;
         }
     };
-    let probes = before_ns.zip(probe(spec)).map(|(before, after)| [before, after]);
-    let dials = pair.dials.iter().map(Dials::readings).collect();
-    pair.dismiss();
+    let probes = before_ns.zip(probe_cacheline(spec)).map(|(before, after)| [before, after]);
+    let dials = pair.counter_fds.iter().map(CounterFds::readings).collect();
+    pair.shut_down();
     let steal_ns =
         steal_before_ns.zip(steal_ns(&cpus)).map(|(before, after)| after.saturating_sub(before));
     let measured = phase.measurement(&calibration);
-    Ok(Measurement { steal_ns, dials, cacheline_round_trip_ns: probes, ..measured })
+    Ok(Measurement {
+        steal_ns,
+        counter_readings: dials,
+        cacheline_round_trip_ns: probes,
+        ..measured
+    })
 }
 
 /// Returns a descriptor of the waiting command that becomes readable once the command is dead. The worker
 /// must outlive the command to remove the folder, so it watches for that death instead of dying with it.
-fn command() -> Result<OwnedFd, Failure> {
-    let parent = getppid().ok_or_else(gone)?;
-    let command =
-        pidfd_open(parent, PidfdFlags::empty()).map_err(|errno| refused("pidfd_open", errno))?;
-    if getppid() == Some(parent) { Ok(command) } else { Err(gone()) }
+fn command_pidfd() -> Result<OwnedFd, Failure> {
+    let parent = getppid().ok_or_else(command_gone)?;
+    let command = pidfd_open(parent, PidfdFlags::empty())
+        .map_err(|errno| setup_failure("pidfd_open", errno))?;
+    if getppid() == Some(parent) { Ok(command) } else { Err(command_gone()) }
 }
 
 /// Returns the cache-line round trip between the CPUs, in ns, measured by two threads of the worker while the
 /// programs wait.
-fn probe(spec: &RunSpec) -> Option<f64> {
-    let cpus = spec.cpus.filter(|_| nearness(spec) == Nearness::Apart)?;
-    round_trip_between_ns(cpus, PROBE).ok()
+fn probe_cacheline(spec: &RunSpec) -> Option<f64> {
+    let cpus = spec.cpus.filter(|_| peer_placement(spec) == PeerPlacement::SeparateCpus)?;
+    round_trip_between_ns(cpus, PROBE_DURATION).ok()
 }
 
 /// Interval from just before the first byte is sent to just after the last is received.
 #[derive(Clone, Copy)]
-struct Span {
+struct TimedSpan {
     began_ns: u64,
     ended_ns: u64,
 }
 
 /// A finished phase.
-struct Phase {
-    span: Span,
+struct ProgramPhase {
+    span: TimedSpan,
     messages: u64,
     roles: Vec<RoleUsage>,
 }
 
-impl Phase {
+impl ProgramPhase {
     fn elapsed_ns(&self) -> u64 {
         (self.span.ended_ns - self.span.began_ns).max(1)
     }
 
     fn measurement(self, calibration: &Calibration) -> Measurement {
-        let total_bytes = calibration.extent.total_bytes();
+        let total_bytes = calibration.size.total_bytes();
         Measurement {
             objects: Vec::new(),
-            dials: Vec::new(),
+            counter_readings: Vec::new(),
             began_ns: self.span.began_ns,
             elapsed_ns: self.elapsed_ns(),
             total_bytes,
@@ -136,43 +141,45 @@ impl Phase {
 }
 
 /// Both peers, the sender first, and the command that waits for them.
-struct Pair {
-    parties: [Party; 2],
+struct ProgramPair {
+    peers: [PeerProcess; 2],
     command: OwnedFd,
     /// Counters that an observer wants read before and after each phase.
-    dials: [Dials; 2],
+    counter_fds: [CounterFds; 2],
 }
 
-impl Pair {
+impl ProgramPair {
     fn start(spec: &RunSpec, folder: &Path, command: OwnedFd) -> Result<Self, Failure> {
         let program = spec.mechanism.custom().map_or(Path::new(""), CustomName::path);
-        let _low = party::keep_low_numbers()?;
+        let _low = peer_process::reserve_low_fds()?;
         let (one, other) = UnixStream::pair().map_err(|error| {
-            refused("socketpair", Errno::from_io_error(&error).unwrap_or(Errno::IO))
+            setup_failure("socketpair", Errno::from_io_error(&error).unwrap_or(Errno::IO))
         })?;
-        let start = |role, end| Party::start(program, role, spec.cpus, end, folder);
-        let parties = [start(Role::Sender, one)?, start(Role::Receiver, other)?];
-        Ok(Self { parties, command, dials: [Dials::default(), Dials::default()] })
+        let start = |role, end| PeerProcess::start(program, role, spec.cpus, end, folder);
+        let peers = [start(Role::Sender, one)?, start(Role::Receiver, other)?];
+        Ok(Self { peers, command, counter_fds: [CounterFds::default(), CounterFds::default()] })
     }
 
     /// Sends both peers their case and waits until they are ready for it.
     fn prepare(&mut self, spec: &RunSpec) -> Result<(), Failure> {
-        for party in &mut self.parties {
-            let folder = party.folder.display().to_string();
-            party.tell(&talk::case(spec, party.role, &folder));
+        for peer in &mut self.peers {
+            let folder = peer.folder.display().to_string();
+            peer.send(&protocol::format_case(spec, peer.role, &folder));
         }
-        let ready = self.hear(|answer| match answer {
-            Answer::Ready(ready) => Some(ready),
-            Answer::Done(_) => None,
+        let ready = self.receive_answers(|answer| match answer {
+            ProgramAnswer::Ready(ready) => Some(ready),
+            ProgramAnswer::Done(_) => None,
         })?;
         check_marks(spec, &ready)?;
-        if spec.check == TouchCheck::Verify && ready.iter().any(|one| one.verifies == Verifies::No)
+        if spec.check == PayloadCheck::Verify
+            && ready.iter().any(|one| one.verifies == Verifies::No)
         {
-            let words = "the program does not check messages, so --verify would say nothing";
+            let words = "the program does not support --verify: it does not check messages";
             let failure = Failure::new(FailureKind::SetUp, words);
-            return Err(
-                failure.with_remedy("leave --verify out, or have it answer `ready verifies`")
-            );
+            return Err(failure.with_remedy(
+                "leave out --verify, or let the program check messages and \
+                    answer `ready verifies`",
+            ));
         }
         Ok(())
     }
@@ -182,78 +189,89 @@ impl Pair {
         if spec.gate == Gate::Open {
             return Ok(());
         }
-        let players = self.parties.iter().map(|party| Player {
-            role: party.role,
-            pid: party.pid(),
-            tid: party.pid(),
-            extent: PlayerExtent::Process,
+        let players = self.peers.iter().map(|peer| PeerId {
+            role: peer.role,
+            pid: peer.pid(),
+            tid: peer.pid(),
+            scope: PeerScope::Process,
         });
-        gate::tell(&Gathering { players: players.collect() })?;
-        self.dials = [gate::wait()?, gate::wait()?];
+        gate::announce(&Participants { peers: players.collect() })?;
+        self.counter_fds = [gate::wait()?, gate::wait()?];
         Ok(())
     }
 
     /// Lets both peers transfer `extent`.
-    fn phase(&mut self, spec: &RunSpec, extent: Extent) -> Result<Phase, Failure> {
-        let before = self.parties.each_ref().map(Party::books);
-        self.dials.iter_mut().for_each(Dials::read_before);
-        let told_ns = now_ns();
+    fn run_phase(&mut self, spec: &RunSpec, extent: PhaseSize) -> Result<ProgramPhase, Failure> {
+        let before = self.peers.each_ref().map(PeerProcess::usage_snapshot);
+        self.counter_fds.iter_mut().for_each(CounterFds::read_before);
+        let started_ns = now_ns();
         // Starts the receiver first: it is the one that waits.
-        for party in self.parties.iter_mut().rev() {
-            party.tell(&talk::go(extent));
+        for peer in self.peers.iter_mut().rev() {
+            peer.send(&protocol::format_go(extent));
         }
-        let done = self.hear(|answer| match answer {
-            Answer::Done(done) => Some(done),
-            Answer::Ready(_) => None,
+        let done = self.receive_answers(|answer| match answer {
+            ProgramAnswer::Done(done) => Some(done),
+            ProgramAnswer::Ready(_) => None,
         })?;
-        self.dials.iter_mut().for_each(Dials::read_after);
-        let span = settled(&done, spec, extent)?;
-        if span.began_ns < told_ns || span.ended_ns < span.began_ns || span.ended_ns > now_ns() {
-            let Span { began_ns, ended_ns } = span;
-            return Err(absurd(format!(
-                "it began at {began_ns} and ended at {ended_ns}, but was told to go at {told_ns} and \
-                 heard at {} on CLOCK_MONOTONIC",
+        self.counter_fds.iter_mut().for_each(CounterFds::read_after);
+        let span = timed_span(&done, spec, extent)?;
+        if span.began_ns < started_ns || span.ended_ns < span.began_ns || span.ended_ns > now_ns() {
+            let TimedSpan { began_ns, ended_ns } = span;
+            return Err(protocol_failure(format!(
+                "it began at {began_ns} and ended at {ended_ns}, but was started at {started_ns} \
+                    and answered at {} on CLOCK_MONOTONIC",
                 now_ns()
             )));
         }
-        let parties = self.parties.iter().zip(before).zip(&done);
-        let roles = parties.map(|((party, before), done)| party.usage(before, done));
-        Ok(Phase { span, messages: extent.messages, roles: roles.collect::<Result<_, _>>()? })
+        let peers = self.peers.iter().zip(before).zip(&done);
+        let roles = peers.map(|((peer, before), done)| peer.usage(before, done));
+        Ok(ProgramPhase {
+            span,
+            messages: extent.messages,
+            roles: roles.collect::<Result<_, _>>()?,
+        })
     }
 
     /// Waits for one answer from each peer that `wanted` accepts, or returns the failure that explains the
     /// others.
-    fn hear<T>(&mut self, wanted: impl Fn(Answer) -> Option<T>) -> Result<[T; 2], Failure> {
-        let (mut answers, mut met) = ([None, None], Vec::new());
+    fn receive_answers<T>(
+        &mut self,
+        wanted: impl Fn(ProgramAnswer) -> Option<T>,
+    ) -> Result<[T; 2], Failure> {
+        let (mut answers, mut failures) = ([None, None], Vec::new());
         let mut waiting = vec![0, 1];
         while !waiting.is_empty() {
-            let limit = (!met.is_empty()).then_some(&GRACE);
-            let Some(index) = self.next(&waiting, limit)? else { break };
-            let party = &mut self.parties[index];
-            match party.hear() {
+            let limit = (!failures.is_empty()).then_some(&SECOND_FAILURE_TIMEOUT);
+            let Some(index) = self.wait_readable(&waiting, limit)? else { break };
+            let peer = &mut self.peers[index];
+            match peer.receive() {
                 Ok(None) => continue,
                 Ok(Some(answer)) => match wanted(answer) {
                     Some(answer) => answers[index] = Some(answer),
-                    None => met.push(party.misplaced()),
+                    None => failures.push(peer.unexpected_answer()),
                 },
-                Err(failure) => met.push(failure),
+                Err(failure) => failures.push(failure),
             }
             waiting.retain(|&other| other != index);
         }
         // The sort is stable: of failures with equal weight, the first is the cause and the others are
         // effects.
-        met.sort_by_key(|one: &Met| one.cause);
-        match (answers, met.into_iter().next()) {
+        failures.sort_by_key(|one: &PeerFailure| one.cause);
+        match (answers, failures.into_iter().next()) {
             ([Some(sender), Some(receiver)], None) => Ok([sender, receiver]),
-            (_, Some(met)) => Err(met.failure),
-            _ => Err(gone()),
+            (_, Some(failure)) => Err(failure.failure),
+            _ => Err(command_gone()),
         }
     }
 
     /// Returns the index in `waiting` of a peer that can be read from; `None` once `limit` has passed.
-    fn next(&self, waiting: &[usize], limit: Option<&Timespec>) -> Result<Option<usize>, Failure> {
+    fn wait_readable(
+        &self,
+        waiting: &[usize],
+        limit: Option<&Timespec>,
+    ) -> Result<Option<usize>, Failure> {
         loop {
-            let ends = waiting.iter().map(|&index| &self.parties[index].control);
+            let ends = waiting.iter().map(|&index| &self.peers[index].control);
             let mut watched: Vec<PollFd<'_>> =
                 ends.map(|end| PollFd::new(end, PollFlags::IN)).collect();
             watched.push(PollFd::new(&self.command, PollFlags::IN));
@@ -262,7 +280,7 @@ impl Pair {
                 Ok(_) => {
                     let ready = watched.iter().position(|one| !one.revents().is_empty());
                     let index = ready.and_then(|ready| waiting.get(ready)).copied();
-                    return index.map(Some).ok_or_else(gone);
+                    return index.map(Some).ok_or_else(command_gone);
                 }
                 Err(Errno::INTR) => {}
                 Err(errno) => {
@@ -277,30 +295,34 @@ impl Pair {
     }
 
     /// Ends both programs in an orderly way.
-    fn dismiss(&mut self) {
-        for party in &mut self.parties {
-            party.tell("end\n");
+    fn shut_down(&mut self) {
+        for peer in &mut self.peers {
+            peer.send("end\n");
         }
-        for party in &mut self.parties {
-            party.await_end();
+        for peer in &mut self.peers {
+            peer.wait_exit();
         }
     }
 }
 
 /// Returns the interval from the sender's start to the end of the peer that handles the last byte of
 /// `extent`, and checks that this peer has all messages.
-fn settled(done: &[Done; 2], spec: &RunSpec, extent: Extent) -> Result<Span, Failure> {
+fn timed_span(done: &[Done; 2], spec: &RunSpec, extent: PhaseSize) -> Result<TimedSpan, Failure> {
     let (role, last) = match spec.workload.is_answered() {
         true => (Role::Sender, done[0]),
         false => (Role::Receiver, done[1]),
     };
-    let missing =
-        |role: Role, key: &str| absurd(format!("the {} said `done` without {key}", role.name()));
+    let missing = |role: Role, key: &str| {
+        protocol_failure(format!("the {} sent `done` without {key}", role.name()))
+    };
     let messages = last.messages.ok_or_else(|| missing(role, "messages"))?;
     if messages != extent.messages {
-        return Err(absurd(format!("{messages} messages arrived, not {}", extent.messages)));
+        return Err(protocol_failure(format!(
+            "{messages} messages arrived, not {}",
+            extent.messages
+        )));
     }
-    Ok(Span {
+    Ok(TimedSpan {
         began_ns: done[0].began_ns.ok_or_else(|| missing(Role::Sender, "begin_ns"))?,
         ended_ns: last.ended_ns.ok_or_else(|| missing(role, "end_ns"))?,
     })
@@ -308,20 +330,22 @@ fn settled(done: &[Done; 2], spec: &RunSpec, extent: Extent) -> Result<Span, Fai
 
 /// Refuses to observe a program whose loop has no marks: instruments find the timed part by them.
 fn check_marks(spec: &RunSpec, ready: &[Ready; 2]) -> Result<(), Failure> {
-    if spec.gate == Gate::Open || ready.iter().all(|one| one.marks == Marks::Yes) {
+    if spec.gate == Gate::Open || ready.iter().all(|one| one.marks == MarksLoop::Yes) {
         return Ok(());
     }
-    let words = "the program marks no loop, so instruments do not know what was timed";
+    let words = "the program does not mark its loop, so instruments cannot detect when it begins \
+        and ends";
     Err(Failure::new(FailureKind::SetUp, words).with_remedy(
-        "have it call getrusage just before and just after its loop and answer `ready marks`, or leave --instrument out",
+        "let it call getrusage just before and just after its loop and answer `ready marks`, or \
+            leave out --instrument",
     ))
 }
 
 #[cold]
-fn absurd(words: String) -> Failure {
-    Failure::new(FailureKind::Answer, words).with_remedy(party::PAGE)
+fn protocol_failure(words: String) -> Failure {
+    Failure::new(FailureKind::Answer, words).with_remedy(peer_process::PROTOCOL_REMEDY)
 }
 
-fn gone() -> Failure {
-    Failure::new(FailureKind::Worker, "the command is gone")
+fn command_gone() -> Failure {
+    Failure::new(FailureKind::Worker, "the ipcperf command has exited")
 }

@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 
 use ipcperf_model::{Failure, FailureKind, Unavailable};
 
-use super::link::{Link, failed, to_bus};
+use super::link::{DbusLink, connect_to_bus, setup_io_failure};
 use super::process::{self, Program};
 use crate::channel::Setup;
-use crate::mechanism::Scratch;
+use crate::mechanism::TempDir;
 
 const PROGRAM: Program = Program { name: "dbus-daemon", package: "dbus-daemon" };
 
@@ -19,12 +19,12 @@ pub(super) fn available() -> Result<(), Unavailable> {
 }
 
 /// Starts the daemon, waits until it listens, and connects both peers.
-pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
+pub(super) fn open(setup: &Setup<'_>) -> Result<DbusLink, Failure> {
     // The socket needs its name in the file system only until both peers are connected.
-    let folder = Scratch::new()?;
+    let folder = TempDir::new()?;
     let (socket, configuration) = (folder.path("bus"), folder.path("bus.conf"));
-    std::fs::write(&configuration, configured(&socket))
-        .map_err(|error| failed("writing the configuration of dbus-daemon", &error))?;
+    std::fs::write(&configuration, config_xml(&socket))
+        .map_err(|error| setup_io_failure("writing the configuration of dbus-daemon", &error))?;
     let mut command = Command::new(PROGRAM.name);
     command.arg("--config-file").arg(&configuration);
     command.args(["--nofork", "--nopidfile", "--nosyslog", "--print-address"]);
@@ -35,20 +35,20 @@ pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
         let mut address = String::new();
         let output = child.stdout.take();
         output.map(|output| BufReader::new(output).read_line(&mut address));
-        if address.is_empty() { Err(silent(&log)) } else { Ok(()) }
+        if address.is_empty() { Err(start_failure(&log)) } else { Ok(()) }
     })?;
-    to_bus(&socket, pid)
+    connect_to_bus(&socket, pid)
 }
 
-fn silent(log: &Path) -> Failure {
-    let said = process::last_words(log);
-    Failure::new(FailureKind::SetUp, format!("dbus-daemon ended before it listened: {said}"))
+fn start_failure(log: &Path) -> Failure {
+    let last_line = process::last_log_line(log);
+    Failure::new(FailureKind::SetUp, format!("dbus-daemon exited before it listened: {last_line}"))
 }
 
 /// Returns a configuration in which anyone who can reach the socket may do anything and no limit binds: a
 /// message may have the 128 MiB of the specification, and everything that the peers can have in flight fits.
-fn configured(socket: &Path) -> String {
-    let path = escaped(socket);
+fn config_xml(socket: &Path) -> String {
+    let path = escape_address(socket);
     format!(
         r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
@@ -75,7 +75,7 @@ fn configured(socket: &Path) -> String {
 
 /// Escapes `path` for a D-Bus address: all but a few safe bytes become `%` and two hex digits. No byte with a
 /// meaning in XML remains.
-fn escaped(path: &Path) -> String {
+fn escape_address(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_/.*".contains(&byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();
     bytes
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_path_may_hold_anything() {
-        assert_eq!(escaped(Path::new("/tmp/a-b_c.1/bus")), "/tmp/a-b_c.1/bus");
-        assert_eq!(escaped(Path::new("/tmp/a b&<é,%")), "/tmp/a%20b%26%3c%c3%a9%2c%25");
+        assert_eq!(escape_address(Path::new("/tmp/a-b_c.1/bus")), "/tmp/a-b_c.1/bus");
+        assert_eq!(escape_address(Path::new("/tmp/a b&<é,%")), "/tmp/a%20b%26%3c%c3%a9%2c%25");
     }
 }

@@ -7,18 +7,18 @@ use ipcperf_model::{Failure, FailureKind};
 
 /// Resources that are open before the peers are separated.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct DbusLink {
     /// Sockets of the sender and of the receiver.
     pub(super) sockets: [UnixStream; 2],
     /// Role of each peer on its socket.
-    pub(super) seats: [Seat; 2],
+    pub(super) roles: [DbusRole; 2],
     /// Process ID of the broker between them.
-    pub(super) broker: Option<u32>,
+    pub(super) broker_pid: Option<u32>,
 }
 
 /// Role of an endpoint towards the other end of its socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seat {
+pub(super) enum DbusRole {
     /// Talks to a bus, and through it to the receiver.
     Caller,
     /// Talks to a bus, on which it owns the receiver's name.
@@ -29,18 +29,18 @@ pub(super) enum Seat {
     PeerCallee,
 }
 
-/// Connects both peers to the bus at `path`, which process `broker` runs.
-pub(super) fn to_bus(path: &Path, broker: u32) -> Result<Link, Failure> {
-    let connect = || UnixStream::connect(path).map_err(|error| failed("connect", &error));
-    Ok(Link {
+/// Connects both peers to the bus at `path`, which process `broker_pid` runs.
+pub(super) fn connect_to_bus(path: &Path, broker: u32) -> Result<DbusLink, Failure> {
+    let connect = || UnixStream::connect(path).map_err(|error| setup_io_failure("connect", &error));
+    Ok(DbusLink {
         sockets: [connect()?, connect()?],
-        seats: [Seat::Caller, Seat::Callee],
-        broker: Some(broker),
+        roles: [DbusRole::Caller, DbusRole::Callee],
+        broker_pid: Some(broker),
     })
 }
 
 /// Returns the failure of a setup step that the system refused.
-pub(super) fn failed(step: &str, error: &std::io::Error) -> Failure {
+pub(super) fn setup_io_failure(step: &str, error: &std::io::Error) -> Failure {
     let failure = Failure::new(FailureKind::SetUp, step);
     match error.raw_os_error() {
         Some(number) => Failure { errno: Some(number), ..failure },

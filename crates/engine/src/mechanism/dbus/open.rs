@@ -4,12 +4,12 @@ use std::os::unix::net::UnixStream;
 
 use ipcperf_model::Failure;
 
-use super::link::{Link, Seat, failed};
+use super::link::{DbusLink, DbusRole, setup_io_failure};
 use super::{broker, daemon};
 use crate::channel::Setup;
 
 /// Opens the connection that the option `via` selects.
-pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
+pub(super) fn open(setup: &Setup<'_>) -> Result<DbusLink, Failure> {
     match setup.option(&super::VIA) {
         "peer" => peer(),
         "broker" => broker::open(setup),
@@ -17,7 +17,12 @@ pub(super) fn open(setup: &Setup<'_>) -> Result<Link, Failure> {
     }
 }
 
-fn peer() -> Result<Link, Failure> {
-    let (one, other) = UnixStream::pair().map_err(|error| failed("socketpair(AF_UNIX)", &error))?;
-    Ok(Link { sockets: [one, other], seats: [Seat::PeerCaller, Seat::PeerCallee], broker: None })
+fn peer() -> Result<DbusLink, Failure> {
+    let (one, other) =
+        UnixStream::pair().map_err(|error| setup_io_failure("socketpair(AF_UNIX)", &error))?;
+    Ok(DbusLink {
+        sockets: [one, other],
+        roles: [DbusRole::PeerCaller, DbusRole::PeerCallee],
+        broker_pid: None,
+    })
 }

@@ -6,13 +6,13 @@
 /// Verdict of a rule: whether it allows, and its priority.
 type Verdict = (bool, u64);
 /// Rule for owning names: verdict, whether the name is a prefix, name.
-type Own = (bool, u64, bool, &'static str);
+type OwnRule = (bool, u64, bool, &'static str);
 /// Rule for messages: verdict; name, path, interface, member; type, broadcast; minimum and maximum number of
 /// descriptors. Empty strings and 0 match anything.
-type Message =
+type MessageRule =
     (bool, u64, &'static str, &'static str, &'static str, &'static str, u32, u32, u64, u64);
 /// Rules of a batch: verdict on connecting; rules for owning names, for sending, for receiving.
-type Batch = (bool, u64, Vec<Own>, Vec<Message>, Vec<Message>);
+type Batch = (bool, u64, Vec<OwnRule>, Vec<MessageRule>, Vec<MessageRule>);
 /// Rules by user, rules by range of users or groups, labels of names, whether AppArmor is enabled, and the
 /// name of the bus there.
 pub(super) type Policy = (

@@ -10,19 +10,19 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ipcperf_model::{Failure, FailureKind, Report, Role, Unavailable};
+use ipcperf_model::{Failure, FailureKind, Role, Unavailable, WorkerReport};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 
 use tokio::runtime::Runtime;
 use zbus::Connection;
 
-use super::link::failed;
-use crate::placement::confine;
+use super::link::setup_io_failure;
+use crate::placement::set_affinity;
 use crate::signals::restore_file_size;
 
 /// Time that the process has to exit once its sockets are closed.
-const GRACE: Duration = Duration::from_millis(200);
+const EXIT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A program that may not be installed.
 #[derive(Debug)]
@@ -92,15 +92,16 @@ pub(super) fn start(
     await_ready: impl FnOnce(&mut Child) -> Result<(), Failure>,
 ) -> Result<u32, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let log = File::create(log).map_err(|error| failed("making a log", &error))?;
+    let log = File::create(log).map_err(|error| setup_io_failure("creating a log file", &error))?;
     command.stdin(Stdio::null()).stderr(log);
     if let Some(socket) = &socket {
         command.arg("--controller").arg(socket.as_raw_fd().to_string()).stdout(Stdio::null());
     }
     let worker = getpid();
     // SAFETY: between fork and exec the closure only makes system calls and does not allocate.
-    unsafe { command.pre_exec(move || become_broker(worker, cpus, socket.as_ref())) };
-    let child = command.spawn().map_err(|error| failed(&format!("starting {name}"), &error))?;
+    unsafe { command.pre_exec(move || set_up_child(worker, cpus, socket.as_ref())) };
+    let child =
+        command.spawn().map_err(|error| setup_io_failure(&format!("starting {name}"), &error))?;
     let pid = child.id();
     let broker = &mut *broker();
     await_ready(&mut broker.insert(Broker { child, controller: None }).child)?;
@@ -108,14 +109,14 @@ pub(super) fn start(
 }
 
 /// Prepares the new process: it dies with the worker in any case and stays on its CPUs.
-fn become_broker(worker: Pid, cpus: Option<[u32; 2]>, socket: Option<&OwnedFd>) -> io::Result<()> {
+fn set_up_child(worker: Pid, cpus: Option<[u32; 2]>, socket: Option<&OwnedFd>) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if getppid() != Some(worker) {
         return Err(io::ErrorKind::NotFound.into());
     }
     restore_file_size();
     if let Some(cpus) = cpus {
-        confine(&cpus)?;
+        set_affinity(&cpus)?;
     }
     if let Some(socket) = socket {
         fcntl_setfd(socket, FdFlags::empty())?;
@@ -124,7 +125,7 @@ fn become_broker(worker: Pid, cpus: Option<[u32; 2]>, socket: Option<&OwnedFd>) 
 }
 
 /// Keeps the controlling socket open until the broker is ended.
-pub(super) fn keep(controller: Controller) {
+pub(super) fn keep_controller(controller: Controller) {
     if let Some(broker) = &mut *broker() {
         broker.controller = Some(controller);
     }
@@ -132,19 +133,19 @@ pub(super) fn keep(controller: Controller) {
 
 /// Ends the broker of the run, if there is one. If the broker died, its death replaces the peers' failure,
 /// which it explains.
-pub(super) fn end(report: Report) -> Report {
+pub(super) fn end_broker(report: WorkerReport) -> WorkerReport {
     match (report, broker().take()) {
-        (Report::Failed(failure), Some(mut broker)) if failure.what != FailureKind::Died => {
-            Report::Failed(broker.death().unwrap_or(failure))
+        (WorkerReport::Failed(failure), Some(mut broker)) if failure.what != FailureKind::Died => {
+            WorkerReport::Failed(broker.death().unwrap_or(failure))
         }
         (report, _) => report,
     }
 }
 
 impl Broker {
-    /// Returns the broker's death by a signal, if that has happened or happens within [`GRACE`].
+    /// Returns the broker's death by a signal, if that has happened or happens within [`EXIT_TIMEOUT`].
     fn death(&mut self) -> Option<Failure> {
-        let end = Instant::now() + GRACE;
+        let end = Instant::now() + EXIT_TIMEOUT;
         let mut status = None;
         while status.is_none() && Instant::now() < end {
             status = self.child.try_wait().ok()?;
@@ -152,12 +153,12 @@ impl Broker {
         }
         let signal = status.as_ref().and_then(ExitStatus::signal)?;
         let place = format!("the broker was killed by signal {signal}");
-        Some(Failure::killed_by(Some(signal), place).by(Role::Broker))
+        Some(Failure::from_signal(Some(signal), place).with_role(Role::Broker))
     }
 }
 
 /// Returns the last line of `log`, which usually explains why a process ended.
-pub(super) fn last_words(log: &Path) -> String {
+pub(super) fn last_log_line(log: &Path) -> String {
     let text = std::fs::read_to_string(log).unwrap_or_default();
-    text.trim_end().lines().next_back().unwrap_or("without a word").to_owned()
+    text.trim_end().lines().next_back().unwrap_or("no output").to_owned()
 }

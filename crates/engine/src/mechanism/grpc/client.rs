@@ -19,9 +19,9 @@ use tonic::codegen::{Bytes, Service};
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 
-use super::codec::AsTheyAre;
-use super::frame_counter::{Wire, Written};
-use super::{STREAMING, UNARY, Work, current_thread, errno, socket_in};
+use super::codec::RawCodec;
+use super::frame_counter::{CountingStream, WriteCounts};
+use super::{CallPattern, STREAMING_PATH, UNARY_PATH, errno, new_runtime, register_socket};
 
 /// Length of the gRPC prefix of each message, bytes: compression flag and message length.
 const PREFIX_BYTES: u64 = 5;
@@ -30,45 +30,45 @@ const PREFIX_BYTES: u64 = 5;
 #[derive(Debug)]
 pub(super) struct Client {
     // Fields are dropped in order: this must go before the runtime that drives it.
-    talk: Talk,
-    written: Arc<Written>,
+    call: ClientCall,
+    written: Arc<WriteCounts>,
     runtime: Runtime,
 }
 
 #[derive(Debug)]
-enum Talk {
+enum ClientCall {
     /// Calls that are answered one by one, and the next message if its call has not been made yet.
-    Asking { grpc: Grpc<Channel>, next: Option<Bytes> },
+    Unary { grpc: Grpc<Channel>, next: Option<Bytes> },
     /// One call whose body takes messages from a queue, and the number of bytes queued so far.
-    Telling { queue: mpsc::Sender<Bytes>, bytes: u64 },
+    Streaming { queue: mpsc::Sender<Bytes>, bytes: u64 },
 }
 
 impl Client {
     /// Connects on `socket`.
-    pub(super) fn join(socket: UnixStream, work: Work) -> Result<Self, Errno> {
-        let runtime = current_thread()?;
-        let wire = Wire::of_client(socket_in(&runtime, socket)?);
+    pub(super) fn connect(socket: UnixStream, work: CallPattern) -> Result<Self, Errno> {
+        let runtime = new_runtime()?;
+        let wire = CountingStream::new_client(register_socket(&runtime, socket)?);
         let written = wire.written();
-        let connector = Once(Some(TokioIo::new(wire)));
+        let connector = OnceConnector(Some(TokioIo::new(wire)));
         // HTTP/2 requires a host name; nothing resolves it.
         let endpoint = Endpoint::from_static("http://receiver.invalid");
         let channel = runtime.block_on(endpoint.connect_with_connector(connector));
         let channel = channel.map_err(|_| Errno::CONNREFUSED)?;
         let grpc = Grpc::new(channel).max_decoding_message_size(usize::MAX);
         let talk = match work {
-            Work::Answered => Talk::Asking { grpc, next: None },
-            Work::Streamed { queued } => {
-                Talk::Telling { queue: tell(&runtime, grpc, queued), bytes: 0 }
+            CallPattern::Unary => ClientCall::Unary { grpc, next: None },
+            CallPattern::Streaming { queued } => {
+                ClientCall::Streaming { queue: start_streaming(&runtime, grpc, queued), bytes: 0 }
             }
         };
-        Ok(Self { talk, written, runtime })
+        Ok(Self { call: talk, written, runtime })
     }
 
     /// Sends `message`. A call that is answered is made only when its answer is requested.
     pub(super) fn send(&mut self, message: Bytes) -> Result<(), Errno> {
-        match &mut self.talk {
-            Talk::Asking { next, .. } => *next = Some(message),
-            Talk::Telling { queue, bytes } => {
+        match &mut self.call {
+            ClientCall::Unary { next, .. } => *next = Some(message),
+            ClientCall::Streaming { queue, bytes } => {
                 *bytes += PREFIX_BYTES + message.len() as u64;
                 // If there is room, entering the runtime would cost more than the send.
                 match queue.try_send(message) {
@@ -85,48 +85,52 @@ impl Client {
     }
 
     /// Makes the call and waits for its answer.
-    pub(super) fn answered(&mut self) -> Result<Option<Bytes>, Errno> {
-        let Talk::Asking { grpc, next } = &mut self.talk else { return Err(Errno::PROTO) };
+    pub(super) fn receive_reply(&mut self) -> Result<Option<Bytes>, Errno> {
+        let ClientCall::Unary { grpc, next } = &mut self.call else { return Err(Errno::PROTO) };
         let message = next.take().ok_or(Errno::PROTO)?;
-        self.runtime.block_on(ask(grpc, message)).map(Some).map_err(errno)
+        self.runtime.block_on(call_unary(grpc, message)).map(Some).map_err(errno)
     }
 
     /// Waits until all messages have been written to the socket.
     pub(super) fn flush(&mut self) -> Result<(), Errno> {
-        let Talk::Telling { bytes, .. } = self.talk else { return Ok(()) };
-        self.runtime.block_on(self.written.until(|written| written.data_bytes() >= bytes))
+        let ClientCall::Streaming { bytes, .. } = self.call else { return Ok(()) };
+        self.runtime.block_on(self.written.wait_until(|written| written.data_bytes() >= bytes))
     }
 }
 
-async fn ask(grpc: &mut Grpc<Channel>, message: Bytes) -> Result<Bytes, Status> {
+async fn call_unary(grpc: &mut Grpc<Channel>, message: Bytes) -> Result<Bytes, Status> {
     grpc.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
-    let path = PathAndQuery::from_static(UNARY);
-    let answer = grpc.unary(Request::new(message), path, AsTheyAre).await?;
+    let path = PathAndQuery::from_static(UNARY_PATH);
+    let answer = grpc.unary(Request::new(message), path, RawCodec).await?;
     Ok(answer.into_inner())
 }
 
-/// Makes the call whose body takes messages from the returned queue, which holds up to `most` messages.
-fn tell(runtime: &Runtime, mut grpc: Grpc<Channel>, most: usize) -> mpsc::Sender<Bytes> {
-    let (queue, mut queued) = mpsc::channel(most);
+/// Makes the call whose body takes messages from the returned queue, which holds up to `max_queued` messages.
+fn start_streaming(
+    runtime: &Runtime,
+    mut grpc: Grpc<Channel>,
+    max_queued: usize,
+) -> mpsc::Sender<Bytes> {
+    let (queue, mut queued) = mpsc::channel(max_queued);
     let body = stream::poll_fn(move |context| queued.poll_recv(context));
     runtime.spawn(async move {
         if grpc.ready().await.is_ok() {
-            let path = PathAndQuery::from_static(STREAMING);
+            let path = PathAndQuery::from_static(STREAMING_PATH);
             // However the call ends, the queue is closed then, and the sender gets an error.
             let _: Result<_, Status> =
-                grpc.client_streaming::<_, _, Bytes, _>(Request::new(body), path, AsTheyAre).await;
+                grpc.client_streaming::<_, _, Bytes, _>(Request::new(body), path, RawCodec).await;
         }
     });
     queue
 }
 
 /// Connector that hands out one connection, once.
-struct Once(Option<TokioIo<Wire>>);
+struct OnceConnector(Option<TokioIo<CountingStream>>);
 
-impl Service<Uri> for Once {
-    type Response = TokioIo<Wire>;
+impl Service<Uri> for OnceConnector {
+    type Response = TokioIo<CountingStream>;
     type Error = io::Error;
-    type Future = Ready<io::Result<TokioIo<Wire>>>;
+    type Future = Ready<io::Result<TokioIo<CountingStream>>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))

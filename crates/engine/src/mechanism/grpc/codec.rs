@@ -7,9 +7,9 @@ use tonic::codegen::Bytes;
 
 /// Codec that writes and reads messages unchanged.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct AsTheyAre;
+pub(super) struct RawCodec;
 
-impl Codec for AsTheyAre {
+impl Codec for RawCodec {
     type Encode = Bytes;
     type Decode = Bytes;
     type Encoder = Self;
@@ -24,7 +24,7 @@ impl Codec for AsTheyAre {
     }
 }
 
-impl Encoder for AsTheyAre {
+impl Encoder for RawCodec {
     type Item = Bytes;
     type Error = Status;
 
@@ -35,7 +35,7 @@ impl Encoder for AsTheyAre {
     }
 }
 
-impl Decoder for AsTheyAre {
+impl Decoder for RawCodec {
     type Item = Bytes;
     type Error = Status;
 

@@ -18,7 +18,7 @@ use tonic::transport::server::Connected;
 
 /// Length of a frame header in bytes, the type of frames that hold data, and the flag of a stream's last
 /// frame (RFC 9113, sections 4.1 and 6.1).
-const HEAD_BYTES: usize = 9;
+const HEADER_BYTES: usize = 9;
 const DATA: u8 = 0;
 const END_STREAM: u8 = 1;
 /// Type of frames that hold headers or trailers (section 6.2).
@@ -29,15 +29,15 @@ const PREFACE_BYTES: u64 = 24;
 
 /// Counts of what has been written.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct WriteCounts {
     data_bytes: AtomicU64,
     streams_ended: AtomicU64,
     /// Whether the connection is closed, so that nothing more will be written.
-    is_over: AtomicBool,
-    more: Notify,
+    is_closed: AtomicBool,
+    changed: Notify,
 }
 
-impl Written {
+impl WriteCounts {
     /// Returns the number of bytes written in data frames.
     pub(super) fn data_bytes(&self) -> u64 {
         self.data_bytes.load(Relaxed)
@@ -49,12 +49,12 @@ impl Written {
     }
 
     /// Waits until `is_enough` holds.
-    pub(super) async fn until(&self, is_enough: impl Fn(&Self) -> bool) -> Result<(), Errno> {
+    pub(super) async fn wait_until(&self, is_enough: impl Fn(&Self) -> bool) -> Result<(), Errno> {
         while !is_enough(self) {
-            if self.is_over.load(Relaxed) {
+            if self.is_closed.load(Relaxed) {
                 return Err(Errno::CONNRESET);
             }
-            self.more.notified().await;
+            self.changed.notified().await;
         }
         Ok(())
     }
@@ -62,59 +62,69 @@ impl Written {
 
 /// Position of the next outgoing byte in the sequence of frames.
 #[derive(Debug)]
-struct Frames {
-    head: [u8; HEAD_BYTES],
+struct FrameParser {
+    header: [u8; HEADER_BYTES],
     /// Bytes of the current frame header seen so far.
-    known: usize,
+    header_bytes_read: usize,
     /// Bytes left before the next frame header.
-    rest: u64,
+    remaining_bytes: u64,
     is_data: bool,
     is_last: bool,
 }
 
-impl Frames {
-    /// Creates the state before the first frame, which `skipped` other bytes precede.
-    const fn after(skipped: u64) -> Self {
-        Self { head: [0; HEAD_BYTES], known: 0, rest: skipped, is_data: false, is_last: false }
+impl FrameParser {
+    /// Creates the state before the first frame, which `preface_bytes` other bytes precede.
+    const fn with_preface(preface_bytes: u64) -> Self {
+        Self {
+            header: [0; HEADER_BYTES],
+            header_bytes_read: 0,
+            remaining_bytes: preface_bytes,
+            is_data: false,
+            is_last: false,
+        }
     }
 
     /// Advances by `bytes` and counts in `written` what they complete.
-    fn go_on(&mut self, mut bytes: &[u8], written: &Written) {
+    fn advance(&mut self, mut bytes: &[u8], written: &WriteCounts) {
         while !bytes.is_empty() {
-            if self.rest > 0 {
-                let taken =
-                    usize::try_from(self.rest).map_or(bytes.len(), |rest| rest.min(bytes.len()));
+            if self.remaining_bytes > 0 {
+                let taken = usize::try_from(self.remaining_bytes)
+                    .map_or(bytes.len(), |rest| rest.min(bytes.len()));
                 bytes = &bytes[taken..];
-                self.rest -= taken as u64;
+                self.remaining_bytes -= taken as u64;
                 if self.is_data {
                     written.data_bytes.fetch_add(taken as u64, Relaxed);
                 }
             } else {
-                let taken = (HEAD_BYTES - self.known).min(bytes.len());
+                let taken = (HEADER_BYTES - self.header_bytes_read).min(bytes.len());
                 let (head, after) = bytes.split_at(taken);
-                self.head[self.known..self.known + taken].copy_from_slice(head);
-                self.known += taken;
+                self.header[self.header_bytes_read..self.header_bytes_read + taken]
+                    .copy_from_slice(head);
+                self.header_bytes_read += taken;
                 bytes = after;
-                self.read_head();
+                self.parse_header();
             }
-            self.note_end(written);
+            self.count_end(written);
         }
     }
 
     /// Parses the frame header once it is complete.
-    fn read_head(&mut self) {
-        if self.known < HEAD_BYTES {
+    fn parse_header(&mut self) {
+        if self.header_bytes_read < HEADER_BYTES {
             return;
         }
-        let [high, middle, low, kind, flags, ..] = self.head;
-        self.known = 0;
-        self.rest = u32::from_be_bytes([0, high, middle, low]).into();
+        let [high, middle, low, kind, flags, ..] = self.header;
+        self.header_bytes_read = 0;
+        self.remaining_bytes = u32::from_be_bytes([0, high, middle, low]).into();
         self.is_data = kind == DATA;
         self.is_last = matches!(kind, DATA | HEADERS) && flags & END_STREAM != 0;
     }
 
-    fn note_end(&mut self, written: &Written) {
-        if self.rest == 0 && self.known == 0 && std::mem::take(&mut self.is_last) {
+    fn count_end(&mut self, written: &WriteCounts) {
+        if self.remaining_bytes == 0
+            && self.header_bytes_read == 0
+            && std::mem::take(&mut self.is_last)
+        {
             written.streams_ended.fetch_add(1, Relaxed);
         }
     }
@@ -122,36 +132,36 @@ impl Frames {
 
 /// A connection that counts what is written to it.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct CountingStream {
     socket: UnixStream,
-    frames: Frames,
-    written: Arc<Written>,
+    frames: FrameParser,
+    written: Arc<WriteCounts>,
 }
 
-impl Wire {
+impl CountingStream {
     /// Wraps `socket`, to which nothing has been written yet.
-    pub(super) fn of_server(socket: UnixStream) -> Self {
-        Self { socket, frames: Frames::after(0), written: Arc::default() }
+    pub(super) fn new_server(socket: UnixStream) -> Self {
+        Self { socket, frames: FrameParser::with_preface(0), written: Arc::default() }
     }
 
-    /// Wraps `socket` like [`Wire::of_server`], for the side that sends the preface.
-    pub(super) fn of_client(socket: UnixStream) -> Self {
-        Self { socket, frames: Frames::after(PREFACE_BYTES), written: Arc::default() }
+    /// Wraps `socket` like [`CountingStream::new_server`], for the side that sends the preface.
+    pub(super) fn new_client(socket: UnixStream) -> Self {
+        Self { socket, frames: FrameParser::with_preface(PREFACE_BYTES), written: Arc::default() }
     }
 
-    pub(super) fn written(&self) -> Arc<Written> {
+    pub(super) fn written(&self) -> Arc<WriteCounts> {
         Arc::clone(&self.written)
     }
 }
 
-impl Drop for Wire {
+impl Drop for CountingStream {
     fn drop(&mut self) {
-        self.written.is_over.store(true, Relaxed);
-        self.written.more.notify_one();
+        self.written.is_closed.store(true, Relaxed);
+        self.written.changed.notify_one();
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for CountingStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -161,7 +171,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for CountingStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -170,8 +180,8 @@ impl AsyncWrite for Wire {
         let polled = Pin::new(&mut self.socket).poll_write(context, bytes);
         if let Poll::Ready(Ok(taken)) = polled {
             let Self { frames, written, .. } = &mut *self;
-            frames.go_on(&bytes[..taken], written);
-            written.more.notify_one();
+            frames.advance(&bytes[..taken], written);
+            written.changed.notify_one();
         }
         polled
     }
@@ -185,11 +195,11 @@ impl AsyncWrite for Wire {
         if let Poll::Ready(Ok(mut taken)) = polled {
             let Self { frames, written, .. } = &mut *self;
             for piece in pieces {
-                let of_it = taken.min(piece.len());
-                frames.go_on(&piece[..of_it], written);
-                taken -= of_it;
+                let piece_bytes = taken.min(piece.len());
+                frames.advance(&piece[..piece_bytes], written);
+                taken -= piece_bytes;
             }
-            written.more.notify_one();
+            written.changed.notify_one();
         }
         polled
     }
@@ -207,7 +217,7 @@ impl AsyncWrite for Wire {
     }
 }
 
-impl Connected for Wire {
+impl Connected for CountingStream {
     type ConnectInfo = ();
 
     fn connect_info(&self) {}
@@ -237,8 +247,8 @@ mod tests {
                 frame(DATA, END_STREAM, last),
                 frame(HEADERS, END_STREAM | 4, 12),
             ].concat();
-            let (mut frames, written) = (Frames::after(PREFACE_BYTES), Written::default());
-            sent.chunks(cut).for_each(|bytes| frames.go_on(bytes, &written));
+            let (mut frames, written) = (FrameParser::with_preface(PREFACE_BYTES), WriteCounts::default());
+            sent.chunks(cut).for_each(|bytes| frames.advance(bytes, &written));
             prop_assert_eq!(written.data_bytes(), 100 + last as u64);
             prop_assert_eq!(written.streams_ended(), 2);
         }
@@ -246,11 +256,11 @@ mod tests {
 
     #[test]
     fn a_stream_has_not_ended_before_its_last_byte() {
-        let (mut frames, written) = (Frames::after(0), Written::default());
+        let (mut frames, written) = (FrameParser::with_preface(0), WriteCounts::default());
         let sent = frame(HEADERS, END_STREAM, 12);
-        frames.go_on(&sent[..sent.len() - 1], &written);
+        frames.advance(&sent[..sent.len() - 1], &written);
         assert_eq!(written.streams_ended(), 0);
-        frames.go_on(&sent[sent.len() - 1..], &written);
+        frames.advance(&sent[sent.len() - 1..], &written);
         assert_eq!(written.streams_ended(), 1);
     }
 }

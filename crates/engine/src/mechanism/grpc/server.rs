@@ -16,9 +16,9 @@ use tonic::codegen::{BoxFuture, Bytes, Service};
 use tonic::server::{ClientStreamingService, Grpc, UnaryService};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::codec::AsTheyAre;
-use super::frame_counter::{Wire, Written};
-use super::{STREAMING, UNARY, current_thread, errno, socket_in};
+use super::codec::RawCodec;
+use super::frame_counter::{CountingStream, WriteCounts};
+use super::{STREAMING_PATH, UNARY_PATH, errno, new_runtime, register_socket};
 
 /// A server with its only connection, and the runtime that drives it.
 #[derive(Debug)]
@@ -28,9 +28,9 @@ pub(super) struct Server {
     /// Source of messages, once a streaming call has arrived.
     messages: Option<Streaming<Bytes>>,
     /// Channel to the call that waits for an answer.
-    waiting: Option<oneshot::Sender<Bytes>>,
-    answers: u64,
-    written: Arc<Written>,
+    pending_reply: Option<oneshot::Sender<Bytes>>,
+    reply_count: u64,
+    written: Arc<WriteCounts>,
     runtime: Runtime,
 }
 
@@ -43,21 +43,21 @@ enum Call {
 
 impl Server {
     /// Serves the connection on `socket`.
-    pub(super) fn join(socket: UnixStream) -> Result<Self, Errno> {
-        let runtime = current_thread()?;
-        let wire = Wire::of_server(socket_in(&runtime, socket)?);
+    pub(super) fn serve(socket: UnixStream) -> Result<Self, Errno> {
+        let runtime = new_runtime()?;
+        let wire = CountingStream::new_server(register_socket(&runtime, socket)?);
         let written = wire.written();
         // There is one call at a time, or a single streaming call.
         let (called, calls) = mpsc::channel(1);
         let connections = stream::once(Ok::<_, io::Error>(wire));
-        let serving =
-            tonic::transport::Server::builder().serve_with_incoming(Receiver(called), connections);
+        let serving = tonic::transport::Server::builder()
+            .serve_with_incoming(ReceiverService(called), connections);
         runtime.spawn(serving);
-        Ok(Self { calls, messages: None, waiting: None, answers: 0, written, runtime })
+        Ok(Self { calls, messages: None, pending_reply: None, reply_count: 0, written, runtime })
     }
 
     /// Waits for the next message; `None` once the client is gone.
-    pub(super) fn hear(&mut self) -> Result<Option<Bytes>, Errno> {
+    pub(super) fn receive(&mut self) -> Result<Option<Bytes>, Errno> {
         loop {
             if let Some(messages) = &mut self.messages {
                 return self.runtime.block_on(messages.message()).map_err(errno);
@@ -65,7 +65,7 @@ impl Server {
             match self.runtime.block_on(self.calls.recv()) {
                 Some(Call::Streaming(messages)) => self.messages = Some(messages),
                 Some(Call::Unary(message, waiting)) => {
-                    self.waiting = Some(waiting);
+                    self.pending_reply = Some(waiting);
                     return Ok(Some(message));
                 }
                 None => return Ok(None),
@@ -74,24 +74,24 @@ impl Server {
     }
 
     /// Answers the call received last. The answer is written when the runtime is entered next.
-    pub(super) fn answer(&mut self, message: Bytes) -> Result<(), Errno> {
-        let waiting = self.waiting.take().ok_or(Errno::PROTO)?;
-        self.answers += 1;
+    pub(super) fn reply(&mut self, message: Bytes) -> Result<(), Errno> {
+        let waiting = self.pending_reply.take().ok_or(Errno::PROTO)?;
+        self.reply_count += 1;
         waiting.send(message).map_err(|_| Errno::CONNRESET)
     }
 
     /// Waits until all answers have been written to the socket.
     pub(super) fn flush(&mut self) -> Result<(), Errno> {
-        let answers = self.answers;
-        self.runtime.block_on(self.written.until(|written| written.streams_ended() >= answers))
+        let answers = self.reply_count;
+        self.runtime.block_on(self.written.wait_until(|written| written.streams_ended() >= answers))
     }
 }
 
 /// The service, which passes incoming calls on to the peer's loop.
 #[derive(Clone, Debug)]
-struct Receiver(mpsc::Sender<Call>);
+struct ReceiverService(mpsc::Sender<Call>);
 
-impl Service<HttpRequest<Body>> for Receiver {
+impl Service<HttpRequest<Body>> for ReceiverService {
     type Response = HttpResponse<Body>;
     type Error = Infallible;
     type Future = BoxFuture<HttpResponse<Body>, Infallible>;
@@ -103,20 +103,20 @@ impl Service<HttpRequest<Body>> for Receiver {
     fn call(&mut self, request: HttpRequest<Body>) -> Self::Future {
         let calls = self.0.clone();
         Box::pin(async move {
-            let mut grpc = Grpc::new(AsTheyAre).max_decoding_message_size(usize::MAX);
+            let mut grpc = Grpc::new(RawCodec).max_decoding_message_size(usize::MAX);
             Ok(match request.uri().path() {
-                UNARY => grpc.unary(Take(calls), request).await,
-                STREAMING => grpc.client_streaming(TakeAll(calls), request).await,
-                _ => Status::unimplemented("there is no such call").into_http(),
+                UNARY_PATH => grpc.unary(UnaryHandler(calls), request).await,
+                STREAMING_PATH => grpc.client_streaming(StreamingHandler(calls), request).await,
+                _ => Status::unimplemented("unknown method").into_http(),
             })
         })
     }
 }
 
 /// Handler that passes a message on and waits for its answer.
-struct Take(mpsc::Sender<Call>);
+struct UnaryHandler(mpsc::Sender<Call>);
 
-impl UnaryService<Bytes> for Take {
+impl UnaryService<Bytes> for UnaryHandler {
     type Response = Bytes;
     type Future = BoxFuture<Response<Bytes>, Status>;
 
@@ -125,17 +125,17 @@ impl UnaryService<Bytes> for Take {
         Box::pin(async move {
             let (waiting, answer) = oneshot::channel();
             let passed_on = calls.send(Call::Unary(request.into_inner(), waiting)).await;
-            passed_on.map_err(|_| nobody())?;
-            answer.await.map(Response::new).map_err(|_| nobody())
+            passed_on.map_err(|_| no_receiver())?;
+            answer.await.map(Response::new).map_err(|_| no_receiver())
         })
     }
 }
 
 /// Handler that passes a stream of messages on. It answers once the server has stopped reading them, which
 /// never happens during a run.
-struct TakeAll(mpsc::Sender<Call>);
+struct StreamingHandler(mpsc::Sender<Call>);
 
-impl ClientStreamingService<Bytes> for TakeAll {
+impl ClientStreamingService<Bytes> for StreamingHandler {
     type Response = Bytes;
     type Future = BoxFuture<Response<Bytes>, Status>;
 
@@ -143,13 +143,13 @@ impl ClientStreamingService<Bytes> for TakeAll {
         let calls = self.0.clone();
         Box::pin(async move {
             let passed_on = calls.send(Call::Streaming(request.into_inner())).await;
-            passed_on.map_err(|_| nobody())?;
+            passed_on.map_err(|_| no_receiver())?;
             calls.closed().await;
             Ok(Response::new(Bytes::new()))
         })
     }
 }
 
-fn nobody() -> Status {
-    Status::unavailable("nobody hears calls any more")
+fn no_receiver() -> Status {
+    Status::unavailable("the receiver has stopped")
 }

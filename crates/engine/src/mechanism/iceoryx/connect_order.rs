@@ -12,30 +12,30 @@ use rustix::io::Errno;
 
 /// One peer's end of the socket through which the turn is passed.
 #[derive(Debug)]
-pub(super) struct Turns(UnixStream);
+pub(super) struct ConnectOrder(UnixStream);
 
-impl Turns {
+impl ConnectOrder {
     /// Creates the ends of both peers.
     pub(super) fn pair() -> Result<[Self; 2], Errno> {
-        let (one, other) = UnixStream::pair().map_err(|error| number(&error))?;
+        let (one, other) = UnixStream::pair().map_err(|error| errno(&error))?;
         Ok([Self(one), Self(other)])
     }
 
     /// Passes the turn to the peer.
     pub(super) fn pass(&self) -> Result<(), Errno> {
-        (&self.0).write_all(&[0]).map_err(|error| number(&error))
+        (&self.0).write_all(&[0]).map_err(|error| errno(&error))
     }
 
     /// Waits for this peer's turn; `EPIPE` if the other peer is gone.
     pub(super) fn wait(&self) -> Result<(), Errno> {
         match (&self.0).read_exact(&mut [0]) {
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Err(Errno::PIPE),
-            read => read.map_err(|error| number(&error)),
+            read => read.map_err(|error| errno(&error)),
         }
     }
 }
 
-fn number(error: &std::io::Error) -> Errno {
+fn errno(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_waited_for_and_a_peer_that_is_gone_is_told() {
-        let [one, other] = Turns::pair().unwrap();
+        let [one, other] = ConnectOrder::pair().unwrap();
         one.pass().unwrap();
         other.wait().unwrap();
         drop(one);

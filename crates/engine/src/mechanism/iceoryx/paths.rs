@@ -12,42 +12,42 @@ use ipcperf_model::Failure;
 use rustix::io::Errno;
 use rustix::process::{getpgrp, getpid};
 
-use crate::leftovers::{as_c, of_run, remove_own, remove_shared_memory};
-use crate::mechanism::refusal::refused;
-use crate::mechanism::run_dir::when_orphaned;
+use crate::leftovers::{remove_owned_folder, remove_shared_memory, run_names, to_cstring};
+use crate::mechanism::run_dir::on_parent_death;
+use crate::mechanism::setup_failure::setup_failure;
 use crate::mechanism::temp_dir::make_folder;
 
 /// Timeout of the library while both peers open the same objects; slow machines need it this long.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+const CREATION_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Names that the signal handler removes.
 #[derive(Debug)]
-struct Room {
+struct RunPaths {
     folder: CString,
     prefix: String,
 }
 
 /// The names of the run. A worker executes one run, so there is only one set.
-static ROOM: OnceLock<Room> = OnceLock::new();
+static PATHS: OnceLock<RunPaths> = OnceLock::new();
 
-/// Returns the prefix of all names of this run in shared memory; empty before [`open`].
+/// Returns the prefix of all names of this run in shared memory; empty before [`create`].
 pub(super) fn prefix() -> &'static str {
-    ROOM.get().map_or("", |room| room.prefix.as_str())
+    PATHS.get().map_or("", |room| room.prefix.as_str())
 }
 
 /// Makes the folder of this worker and returns the library's configuration for it.
-pub(super) fn open() -> Result<Config, Failure> {
-    let names = of_run()?;
-    let (path, prefix) = (names.folder(), format!("{}-", names.base()));
-    let folder = as_c(&path).ok_or_else(|| refused("a path", Errno::INVAL))?;
+pub(super) fn create() -> Result<Config, Failure> {
+    let names = run_names()?;
+    let (path, prefix) = (names.folder(), format!("{}-", names.prefix()));
+    let folder = to_cstring(&path).ok_or_else(|| setup_failure("a path", Errno::INVAL))?;
     let config = config(folder.as_bytes(), &prefix).ok_or_else(|| {
-        refused("a path for iceoryx2", Errno::NAMETOOLONG)
-            .with_remedy("set TMPDIR to a folder with a shorter name, of plain letters")
+        setup_failure("a path for iceoryx2", Errno::NAMETOOLONG)
+            .with_remedy("set TMPDIR to a shorter path of plain ASCII characters")
     })?;
-    ROOM.get_or_init(|| Room { folder, prefix });
+    PATHS.get_or_init(|| RunPaths { folder, prefix });
     // Must come before there is anything to remove: from here on, the death of the command triggers the
     // removal.
-    when_orphaned(remove_and_die)?;
+    on_parent_death(remove_and_die)?;
     make_folder(&path)?;
     Ok(config)
 }
@@ -58,7 +58,7 @@ fn config(folder: &[u8], prefix: &str) -> Option<Config> {
     let mut config = Config::default();
     config.global.set_root_path(&Path::new(folder).ok()?);
     config.global.prefix = FileName::new(prefix.as_bytes()).ok()?;
-    config.global.creation_timeout = PATIENCE;
+    config.global.creation_timeout = CREATION_TIMEOUT;
     config.global.service.cleanup_dead_nodes_on_open = false;
     config.global.node.cleanup_dead_nodes_on_creation = false;
     config.global.node.cleanup_dead_nodes_on_destruction = false;
@@ -66,24 +66,24 @@ fn config(folder: &[u8], prefix: &str) -> Option<Config> {
 }
 
 /// Removes the names after the run.
-pub(super) fn clear() {
-    if let Some(room) = ROOM.get() {
+pub(super) fn remove_all() {
+    if let Some(room) = PATHS.get() {
         room.remove();
     }
 }
 
-impl Room {
+impl RunPaths {
     /// Removes the names. Makes system calls only, as signal handlers require.
     fn remove(&self) {
         // Errors are ignored: the command tries again.
-        let _ = remove_own(&self.folder);
+        let _ = remove_owned_folder(&self.folder);
         remove_shared_memory(&self.prefix);
     }
 }
 
 extern "C" fn remove_and_die(_: c_int) {
-    end_parties();
-    if let Some(room) = ROOM.get() {
+    kill_peers();
+    if let Some(room) = PATHS.get() {
         room.remove();
     }
     // SAFETY: `raise` is allowed in a handler. The signal has its default action again and ends the process.
@@ -92,7 +92,7 @@ extern "C" fn remove_and_die(_: c_int) {
 
 /// Kills the processes that this one has forked, which would go on to make names. They are in this process's
 /// own process group.
-fn end_parties() {
+fn kill_peers() {
     if getpgrp() != getpid() {
         return;
     }

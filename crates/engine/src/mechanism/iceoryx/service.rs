@@ -14,9 +14,9 @@ use iceoryx2_bb_elementary_traits::testing::abandonable::Abandonable;
 
 /// Service whose files only their owner can access.
 #[derive(Clone, Debug)]
-pub(crate) struct OwnersService;
+pub(crate) struct OwnerOnlyService;
 
-impl Service for OwnersService {
+impl Service for OwnerOnlyService {
     type PersistentDynamicStorage<T: Debug + Send + Sync + ZeroCopySend + 'static> =
         <local::Service as Service>::PersistentDynamicStorage<T>;
 
@@ -40,4 +40,4 @@ impl Service for OwnersService {
     type UniqueId = <ipc::Service as Service>::UniqueId;
 }
 
-impl ServiceInternal<Self> for OwnersService {}
+impl ServiceInternal<Self> for OwnerOnlyService {}

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use super::ring::{Piece, Registered, Ring};
+use super::ring::{PendingSend, Registered, Ring};
 use crate::channel::Endpoint;
 
 /// One end of the socket.
@@ -14,30 +14,30 @@ pub(super) struct UringEnd {
     socket: OwnedFd,
     registered: Registered,
     /// Number of sends that are submitted together.
-    held_back: usize,
+    send_depth: usize,
     /// Sends not yet submitted, oldest first.
-    pieces: Vec<Piece>,
+    pending: Vec<PendingSend>,
 }
 
 impl UringEnd {
     pub(super) fn new(socket: OwnedFd, held_back: usize, registered: Registered) -> Self {
         let pieces = Vec::with_capacity(held_back);
-        Self { ring: None, socket, registered, held_back, pieces }
+        Self { ring: None, socket, registered, send_depth: held_back, pending: pieces }
     }
 
     /// Sends everything that is held back, then receives into `into` if given, and returns the number of
     /// bytes received. A send that stopped halfway has cancelled the rest of its chain, so another chain
     /// continues there.
-    fn carry_out(&mut self, mut into: Option<&mut [u8]>) -> Result<usize, Errno> {
+    fn submit(&mut self, mut into: Option<&mut [u8]>) -> Result<usize, Errno> {
         let ring = self.ring.as_mut().ok_or(Errno::BADF)?;
         loop {
-            let results = ring.carry_out(&self.pieces, into.as_deref_mut());
-            let received = results.get(self.pieces.len()).copied();
-            if let Err(errno) = settle(&mut self.pieces, results) {
-                self.pieces.clear();
+            let results = ring.submit(&self.pending, into.as_deref_mut());
+            let received = results.get(self.pending.len()).copied();
+            if let Err(errno) = remove_sent(&mut self.pending, results) {
+                self.pending.clear();
                 return Err(errno);
             }
-            if self.pieces.is_empty() {
+            if self.pending.is_empty() {
                 return received.map_or(Ok(0), |result| outcome(result).map(|got| got as usize));
             }
         }
@@ -45,13 +45,13 @@ impl UringEnd {
 }
 
 /// Removes from `pieces` what was sent.
-fn settle(pieces: &mut Vec<Piece>, results: &[i32]) -> Result<(), Errno> {
-    let sent = pieces.iter().zip(results);
+fn remove_sent(pending: &mut Vec<PendingSend>, results: &[i32]) -> Result<(), Errno> {
+    let sent = pending.iter().zip(results);
     let whole = sent.take_while(|(piece, result)| outcome(**result) == Ok(piece.bytes)).count();
-    pieces.drain(..whole);
-    if let Some(broken) = pieces.first_mut() {
+    pending.drain(..whole);
+    if let Some(broken) = pending.first_mut() {
         match outcome(results[whole]) {
-            Ok(bytes) => *broken = broken.after(bytes),
+            Ok(bytes) => *broken = broken.remaining(bytes),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),
         }
@@ -69,18 +69,18 @@ fn outcome(result: i32) -> Result<u32, Errno> {
 
 impl Endpoint for UringEnd {
     const KEEPS_BOUNDARIES: bool = false;
-    const LENDS: bool = true;
+    const BORROWS_SEND_BUFFER: bool = true;
 
-    fn turns(&self) -> usize {
-        self.held_back
+    fn send_buffers_needed(&self) -> usize {
+        self.send_depth
     }
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        self.ring = Some(Ring::new(&self.socket, self.held_back + 1, self.registered)?);
+        self.ring = Some(Ring::new(&self.socket, self.send_depth + 1, self.registered)?);
         Ok(())
     }
 
-    fn adopt(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
+    fn register_buffers(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
         match &mut self.ring {
             Some(ring) if self.registered.buffers() => ring.register(buffers),
             _ => Ok(()),
@@ -89,21 +89,21 @@ impl Endpoint for UringEnd {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        let piece = Piece::of(bytes);
-        self.pieces.push(piece);
-        if self.pieces.len() == self.held_back {
-            self.carry_out(None)?;
+        let piece = PendingSend::new(bytes);
+        self.pending.push(piece);
+        if self.pending.len() == self.send_depth {
+            self.submit(None)?;
         }
         Ok(piece.bytes as usize)
     }
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        self.carry_out(Some(bytes))
+        self.submit(Some(bytes))
     }
 
     fn flush(&mut self) -> Result<(), Errno> {
-        if self.pieces.is_empty() { Ok(()) } else { self.carry_out(None).map(drop) }
+        if self.pending.is_empty() { Ok(()) } else { self.submit(None).map(drop) }
     }
 
     fn take_calls(&mut self) -> Option<u64> {
@@ -117,25 +117,25 @@ mod tests {
 
     const CANCELED: i32 = -libc::ECANCELED;
 
-    fn settled(results: &[i32]) -> Result<Vec<u32>, Errno> {
+    fn after_results(results: &[i32]) -> Result<Vec<u32>, Errno> {
         let bytes = [7_u8; 100];
-        let mut pieces = vec![Piece::of(&bytes); 3];
-        settle(&mut pieces, results)?;
+        let mut pieces = vec![PendingSend::new(&bytes); 3];
+        remove_sent(&mut pieces, results)?;
         Ok(pieces.iter().map(|piece| piece.bytes).collect())
     }
 
     #[test]
     fn what_was_sent_is_taken_off_and_the_rest_stays_in_order() {
-        assert_eq!(settled(&[100, 100, 100]), Ok(vec![]));
-        assert_eq!(settled(&[100, 100, 100, 5]), Ok(vec![]));
-        assert_eq!(settled(&[100, 30, CANCELED, CANCELED]), Ok(vec![70, 100]));
-        assert_eq!(settled(&[-libc::EINTR, CANCELED, CANCELED]), Ok(vec![100, 100, 100]));
-        assert_eq!(settled(&[100, -libc::EPIPE, CANCELED]), Err(Errno::PIPE));
+        assert_eq!(after_results(&[100, 100, 100]), Ok(vec![]));
+        assert_eq!(after_results(&[100, 100, 100, 5]), Ok(vec![]));
+        assert_eq!(after_results(&[100, 30, CANCELED, CANCELED]), Ok(vec![70, 100]));
+        assert_eq!(after_results(&[-libc::EINTR, CANCELED, CANCELED]), Ok(vec![100, 100, 100]));
+        assert_eq!(after_results(&[100, -libc::EPIPE, CANCELED]), Err(Errno::PIPE));
     }
 
     #[test]
     fn what_overtook_a_broken_send_is_an_error() {
-        assert_eq!(settled(&[30, 100, CANCELED]), Err(Errno::BADMSG));
-        assert_eq!(settled(&[100, 100, 30, 5]), Err(Errno::BADMSG));
+        assert_eq!(after_results(&[30, 100, CANCELED]), Err(Errno::BADMSG));
+        assert_eq!(after_results(&[100, 100, 30, 5]), Err(Errno::BADMSG));
     }
 }

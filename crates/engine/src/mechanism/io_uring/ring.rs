@@ -21,7 +21,7 @@ pub(super) enum Registered {
 }
 
 impl Registered {
-    pub(super) fn of(setup: &Setup<'_>) -> Self {
+    pub(super) fn from_setup(setup: &Setup<'_>) -> Self {
         match setup.option(&super::REGISTERED) {
             "files" => Self::Files,
             "buffers" => Self::Buffers,
@@ -41,38 +41,38 @@ impl Registered {
 
 /// Address and length of bytes to send.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
+pub(super) struct PendingSend {
     start: usize,
     pub(super) bytes: u32,
 }
 
-impl Piece {
-    /// Refers to the first [`MOST`] of `bytes`, or all of them.
-    pub(super) fn of(bytes: &[u8]) -> Self {
-        let length = u32::try_from(bytes.len()).unwrap_or(MOST).min(MOST);
+impl PendingSend {
+    /// Refers to the first [`MAX_OP_BYTES`] of `bytes`, or all of them.
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        let length = u32::try_from(bytes.len()).unwrap_or(MAX_OP_BYTES).min(MAX_OP_BYTES);
         Self { start: bytes.as_ptr().expose_provenance(), bytes: length }
     }
 
     /// Returns the rest after `sent` bytes have been sent.
-    pub(super) fn after(self, sent: u32) -> Self {
+    pub(super) fn remaining(self, sent: u32) -> Self {
         Self { start: self.start + sent as usize, bytes: self.bytes - sent }
     }
 }
 
 /// Maximum number of bytes that one operation is asked to move: a round number below the kernel's cap.
-pub(super) const MOST: u32 = 1 << 30;
+pub(super) const MAX_OP_BYTES: u32 = 1 << 30;
 
-fn addresses_of(start: *const u8, bytes: usize) -> Range<usize> {
+fn address_range(start: *const u8, bytes: usize) -> Range<usize> {
     start.addr()..start.addr() + bytes
 }
 
 /// Number of attempts, and the pause between them, to register buffers for which the kernel reports a lack of
 /// memory.
-const TRIES: u32 = 200;
-const PAUSE: Duration = Duration::from_millis(10);
+const REGISTER_ATTEMPTS: u32 = 200;
+const REGISTER_DELAY: Duration = Duration::from_millis(10);
 
 /// Placeholder result of an operation that has not completed.
-const UNDER_WAY: i32 = i32::MIN;
+const IN_PROGRESS: i32 = i32::MIN;
 
 fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
@@ -80,7 +80,7 @@ fn errno(error: &io::Error) -> Errno {
 
 /// Creates rings for `operations` operations. The flags tell the kernel that a single thread uses them and
 /// that deferred work runs in that thread's own calls; kernels before 6.1 do not know these flags.
-fn queues(operations: u32) -> Result<IoUring, Errno> {
+fn create_rings(operations: u32) -> Result<IoUring, Errno> {
     let made = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(operations);
     match made {
         Err(error) if errno(&error) == Errno::INVAL => IoUring::new(operations),
@@ -90,8 +90,8 @@ fn queues(operations: u32) -> Result<IoUring, Errno> {
 }
 
 /// Makes all three io_uring calls once. Returns `EOPNOTSUPP` if the kernel's io_uring is too old.
-pub(super) fn try_out() -> Result<(), Errno> {
-    let mut queues = queues(1)?;
+pub(super) fn probe() -> Result<(), Errno> {
+    let mut queues = create_rings(1)?;
     let mut probe = Probe::new();
     queues.submitter().register_probe(&mut probe).map_err(|error| match errno(&error) {
         Errno::INVAL => Errno::OPNOTSUPP,
@@ -112,7 +112,7 @@ pub(super) struct Ring {
     queues: IoUring,
     socket: types::Fd,
     /// Flag set in every operation: whether `socket` is a descriptor or an index of a registered file.
-    kind: Flags,
+    flags: Flags,
     /// Address ranges of the registered buffers.
     buffers: Vec<Range<usize>>,
     /// Result of each operation of the chain.
@@ -127,19 +127,19 @@ impl Ring {
         operations: usize,
         registered: Registered,
     ) -> Result<Self, Errno> {
-        let queues = queues(u32::try_from(operations).map_err(|_| Errno::INVAL)?)?;
+        let queues = create_rings(u32::try_from(operations).map_err(|_| Errno::INVAL)?)?;
         let mut ring = Self {
             queues,
             socket: types::Fd(socket.as_raw_fd()),
-            kind: Flags::empty(),
+            flags: Flags::empty(),
             buffers: Vec::new(),
-            results: vec![UNDER_WAY; operations],
+            results: vec![IN_PROGRESS; operations],
             calls: 0,
         };
         if registered.files() {
             let files = [socket.as_raw_fd()];
             ring.queues.submitter().register_files(&files).map_err(|error| errno(&error))?;
-            (ring.socket, ring.kind) = (types::Fd(0), Flags::FIXED_FILE);
+            (ring.socket, ring.flags) = (types::Fd(0), Flags::FIXED_FILE);
         }
         Ok(ring)
     }
@@ -148,26 +148,26 @@ impl Ring {
     /// part.
     pub(super) fn register(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
         let parts: Vec<&[u8]> =
-            buffers.iter().flat_map(|buffer| buffer.chunks(MOST as usize)).collect();
+            buffers.iter().flat_map(|buffer| buffer.chunks(MAX_OP_BYTES as usize)).collect();
         let address = |buffer: &&[u8]| libc::iovec {
             iov_base: buffer.as_ptr().cast_mut().cast(),
             iov_len: buffer.len(),
         };
         let addresses: Vec<libc::iovec> = parts.iter().map(address).collect();
         self.register_addresses(&addresses)?;
-        self.buffers = parts.iter().map(|part| addresses_of(part.as_ptr(), part.len())).collect();
+        self.buffers = parts.iter().map(|part| address_range(part.as_ptr(), part.len())).collect();
         Ok(())
     }
 
     /// Registers `addresses`, with retries. A process that has ended is charged for its registered memory
     /// until the kernel has torn its rings down, so a run right after it may get `ENOMEM` for a moment.
     fn register_addresses(&self, addresses: &[libc::iovec]) -> Result<(), Errno> {
-        for _ in 0..TRIES {
+        for _ in 0..REGISTER_ATTEMPTS {
             // SAFETY: the kernel pins the pages from now on. It reads and writes them in operations only, and
             // each operation is given memory that is borrowed until it completes.
             let registered = unsafe { self.queues.submitter().register_buffers(addresses) };
             match registered.map_err(|error| errno(&error)) {
-                Err(Errno::NOMEM) => thread::sleep(PAUSE),
+                Err(Errno::NOMEM) => thread::sleep(REGISTER_DELAY),
                 other => return other,
             }
         }
@@ -176,17 +176,17 @@ impl Ring {
 
     /// Returns the index of the registered buffer that contains all `bytes` bytes from `start`.
     #[inline]
-    fn number(&self, start: *const u8, bytes: u32) -> Option<u16> {
-        let wanted = addresses_of(start, bytes as usize);
+    fn buffer_index(&self, start: *const u8, bytes: u32) -> Option<u16> {
+        let wanted = address_range(start, bytes as usize);
         let holds =
             |buffer: &Range<usize>| buffer.start <= wanted.start && wanted.end <= buffer.end;
         let number = self.buffers.iter().position(holds)?;
         u16::try_from(number).ok()
     }
 
-    fn send(&self, piece: Piece) -> Entry {
+    fn send(&self, piece: PendingSend) -> Entry {
         let start = std::ptr::with_exposed_provenance(piece.start);
-        match self.number(start, piece.bytes) {
+        match self.buffer_index(start, piece.bytes) {
             Some(number) => {
                 opcode::WriteFixed::new(self.socket, start, piece.bytes, number).build()
             }
@@ -198,8 +198,8 @@ impl Ring {
     }
 
     fn receive(&self, into: &mut [u8]) -> Entry {
-        let bytes = u32::try_from(into.len()).unwrap_or(MOST).min(MOST);
-        match self.number(into.as_ptr(), bytes) {
+        let bytes = u32::try_from(into.len()).unwrap_or(MAX_OP_BYTES).min(MAX_OP_BYTES);
+        match self.buffer_index(into.as_ptr(), bytes) {
             Some(number) => {
                 opcode::ReadFixed::new(self.socket, into.as_mut_ptr(), bytes, number).build()
             }
@@ -210,7 +210,7 @@ impl Ring {
     /// Sends `pieces` in order and then receives into `into`, if given. An operation that fails or stops
     /// halfway cancels those after it. Returns once all have completed, with the result of each: a byte
     /// count, or a negative error number.
-    pub(super) fn carry_out(&mut self, pieces: &[Piece], into: Option<&mut [u8]>) -> &[i32] {
+    pub(super) fn submit(&mut self, pieces: &[PendingSend], into: Option<&mut [u8]>) -> &[i32] {
         let operations = pieces.len() + usize::from(into.is_some());
         for (index, piece) in pieces.iter().enumerate() {
             self.queue(self.send(*piece), index, operations);
@@ -224,9 +224,9 @@ impl Ring {
 
     fn queue(&mut self, entry: Entry, index: usize, operations: usize) {
         let link = if index + 1 < operations { Flags::IO_LINK } else { Flags::empty() };
-        let entry = entry.flags(self.kind | link).user_data(index as u64);
-        self.results[index] = UNDER_WAY;
-        // SAFETY: `carry_out` borrows the memory that is received into and returns only when no operation is
+        let entry = entry.flags(self.flags | link).user_data(index as u64);
+        self.results[index] = IN_PROGRESS;
+        // SAFETY: `submit` borrows the memory that is received into and returns only when no operation is
         // in flight. The kernel only reads the memory that is sent from and checks itself that it is mapped;
         // the peer leaves it unchanged, as `Endpoint::turns` requires.
         let queued = unsafe { self.queues.submission().push(&entry) };
@@ -239,7 +239,7 @@ impl Ring {
         while open > 0 {
             self.calls += 1;
             if let Err(error) = self.queues.submit_and_wait(open) {
-                go_on_after(errno(&error));
+                retry_or_abort(errno(&error));
             }
             for done in self.queues.completion() {
                 let index = usize::try_from(done.user_data()).unwrap_or(usize::MAX);
@@ -261,7 +261,7 @@ impl Ring {
 /// error the process must abort: the kernel could still write to memory that is about to be reused, and
 /// nothing could wait for it.
 #[cold]
-fn go_on_after(errno: Errno) {
+fn retry_or_abort(errno: Errno) {
     if !matches!(errno, Errno::INTR | Errno::AGAIN | Errno::BUSY) {
         std::process::abort();
     }
@@ -277,7 +277,7 @@ mod tests {
     /// Without links the order usually holds until a socket is full, but never after a failure.
     #[test]
     fn what_follows_a_send_that_failed_is_cancelled() {
-        if try_out().is_err() {
+        if probe().is_err() {
             return;
         }
         let (unix, kind) = (AddressFamily::UNIX, SocketType::STREAM);
@@ -287,7 +287,7 @@ mod tests {
         write(&peer, &[7]).unwrap();
         shutdown(&peer, Shutdown::Read).unwrap();
         let (message, mut into) = ([1; 8], [0]);
-        let results = ring.carry_out(&[Piece::of(&message); 2], Some(&mut into));
+        let results = ring.submit(&[PendingSend::new(&message); 2], Some(&mut into));
         assert_eq!(results, [-libc::EPIPE, -libc::ECANCELED, -libc::ECANCELED]);
         assert_eq!(into, [0]);
     }

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use rustix::thread::sched_yield;
 
-use super::shared::{SLICE, Shared, View};
+use super::shared::{LIVENESS_INTERVAL, QueueMemory, View};
 use super::{Blocking, Wait};
 use crate::clock::now_ns;
 
 /// A lock on the queue's file, through this side's own open file description.
-struct Lock {
+struct RecordLock {
     file: OwnedFd,
     blocking: Blocking,
     calls: u64,
 }
 
-impl Lock {
-    fn both(shared: &Shared, blocking: Blocking) -> Result<[Self; 2], Errno> {
+impl RecordLock {
+    fn pair(shared: &QueueMemory, blocking: Blocking) -> Result<[Self; 2], Errno> {
         let open = || {
             let path = format!("/proc/self/fd/{}", shared.file.as_raw_fd());
             let file = OpenOptions::new().read(true).write(true).open(path);
@@ -44,29 +44,29 @@ impl Lock {
         }
     }
 
-    fn take(&mut self) -> Result<(), Errno> {
+    fn lock(&mut self) -> Result<(), Errno> {
         self.call(libc::F_OFD_SETLKW, libc::F_WRLCK)
     }
 
-    fn give(&mut self) -> Result<(), Errno> {
+    fn unlock(&mut self) -> Result<(), Errno> {
         self.call(libc::F_OFD_SETLK, libc::F_UNLCK)
     }
 
     /// Takes the lock repeatedly, yielding in between, until `view` is ready while the lock is held.
-    fn take_when_ready(&mut self, view: View<'_>) -> Result<(), Errno> {
-        let mut look_ns = None;
+    fn lock_when_ready(&mut self, view: View<'_>) -> Result<(), Errno> {
+        let mut next_check_ns = None;
         loop {
             // Read this first: messages that were complete before the other side left still count.
             let closed = view.is_closed();
-            self.take()?;
+            self.lock()?;
             if view.is_ready() {
                 return Ok(());
             }
-            self.give()?;
+            self.unlock()?;
             if self.blocking == Blocking::Try {
                 return Err(Errno::AGAIN);
             }
-            if closed || self.is_orphaned(view, &mut look_ns) {
+            if closed || self.is_orphaned(view, &mut next_check_ns) {
                 return Err(Errno::PIPE);
             }
             self.calls += 1;
@@ -74,31 +74,31 @@ impl Lock {
         }
     }
 
-    /// Checks once in each [`SLICE`] whether the other side is alive.
-    fn is_orphaned(&mut self, view: View<'_>, look_ns: &mut Option<u64>) -> bool {
-        let (now, slice_ns) = (now_ns(), u64::from(SLICE.subsec_nanos()));
-        if now < *look_ns.get_or_insert(now + slice_ns) {
+    /// Checks once in each [`LIVENESS_INTERVAL`] whether the other side is alive.
+    fn is_orphaned(&mut self, view: View<'_>, next_check_ns: &mut Option<u64>) -> bool {
+        let (now, slice_ns) = (now_ns(), u64::from(LIVENESS_INTERVAL.subsec_nanos()));
+        if now < *next_check_ns.get_or_insert(now + slice_ns) {
             return false;
         }
-        *look_ns = Some(now + slice_ns);
+        *next_check_ns = Some(now + slice_ns);
         view.is_orphaned(&mut self.calls)
     }
 }
 
 /// Holds the lock around each message.
-pub(super) struct Each(Lock);
+pub(super) struct FcntlEach(RecordLock);
 
-impl Wait for Each {
-    fn both(shared: &Arc<Shared>, blocking: Blocking) -> Result<[Self; 2], Errno> {
-        Ok(Lock::both(shared, blocking)?.map(Self))
+impl Wait for FcntlEach {
+    fn pair(shared: &Arc<QueueMemory>, blocking: Blocking) -> Result<[Self; 2], Errno> {
+        Ok(RecordLock::pair(shared, blocking)?.map(Self))
     }
 
     fn begin(&mut self, view: View<'_>) -> Result<(), Errno> {
-        self.0.take_when_ready(view)
+        self.0.lock_when_ready(view)
     }
 
     fn end(&mut self, _: View<'_>) -> Result<(), Errno> {
-        self.0.give()
+        self.0.unlock()
     }
 
     fn take_calls(&mut self) -> u64 {
@@ -107,11 +107,11 @@ impl Wait for Each {
 }
 
 /// Takes the lock only to check again after a check without it found nothing.
-pub(super) struct Needed(Lock);
+pub(super) struct FcntlNeeded(RecordLock);
 
-impl Wait for Needed {
-    fn both(shared: &Arc<Shared>, blocking: Blocking) -> Result<[Self; 2], Errno> {
-        Ok(Lock::both(shared, blocking)?.map(Self))
+impl Wait for FcntlNeeded {
+    fn pair(shared: &Arc<QueueMemory>, blocking: Blocking) -> Result<[Self; 2], Errno> {
+        Ok(RecordLock::pair(shared, blocking)?.map(Self))
     }
 
     #[inline]
@@ -119,8 +119,8 @@ impl Wait for Needed {
         if view.is_ready() {
             return Ok(());
         }
-        self.0.take_when_ready(view)?;
-        self.0.give()
+        self.0.lock_when_ready(view)?;
+        self.0.unlock()
     }
 
     #[inline]

@@ -6,33 +6,33 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::io::Errno;
 use rustix::thread::futex;
 
-use super::shared::Shared;
-use super::{Blocking, Count, Slept, slice_as};
+use super::shared::QueueMemory;
+use super::{Blocking, Count, SleepOutcome, liveness_timespec};
 
 /// The count, and whether a thread sleeps on it.
 #[repr(C)]
-struct Word {
+struct FutexWord {
     count: AtomicU32,
-    sleeps: AtomicU32,
+    is_sleeping: AtomicU32,
 }
 
 /// One end of the count.
-pub(super) struct Futex {
-    shared: Arc<Shared>,
+pub(super) struct FutexCount {
+    shared: Arc<QueueMemory>,
     line: usize,
 }
 
-impl Futex {
-    fn word(&self) -> &Word {
+impl FutexCount {
+    fn word(&self) -> &FutexWord {
         // SAFETY: the line is 128 bytes of shared memory, aligned to 128 and zero at first, which is a valid
-        // `Word`. It is only accessed as these atomics and lives as long as `shared`.
+        // `FutexWord`. It is only accessed as these atomics and lives as long as `shared`.
         unsafe { &*self.shared.line(self.line).cast() }
     }
 }
 
-impl Count for Futex {
+impl Count for FutexCount {
     fn ends(
-        shared: &Arc<Shared>,
+        shared: &Arc<QueueMemory>,
         line: usize,
         initial: u32,
         _: Blocking,
@@ -45,10 +45,10 @@ impl Count for Futex {
     /// Increments, then checks whether the other side sleeps. A sleeper sets its flag first and then checks
     /// the count. Both are sequentially consistent, so at least one of the two sees the other.
     #[inline]
-    fn raise(&self, calls: &mut u64) -> Result<(), Errno> {
+    fn increment(&self, calls: &mut u64) -> Result<(), Errno> {
         let word = self.word();
         word.count.fetch_add(1, Ordering::SeqCst);
-        if word.sleeps.load(Ordering::SeqCst) != 0 {
+        if word.is_sleeping.load(Ordering::SeqCst) != 0 {
             *calls += 1;
             futex::wake(&word.count, futex::Flags::empty(), 1)?;
         }
@@ -56,7 +56,7 @@ impl Count for Futex {
     }
 
     #[inline]
-    fn try_lower(&self, _: &mut u64) -> Result<bool, Errno> {
+    fn try_decrement(&self, _: &mut u64) -> Result<bool, Errno> {
         let count = &self.word().count;
         // Only this side decrements the count: once above zero, it stays there.
         if count.load(Ordering::SeqCst) == 0 {
@@ -66,14 +66,14 @@ impl Count for Futex {
         Ok(true)
     }
 
-    fn sleep(&self, calls: &mut u64) -> Result<Slept, Errno> {
-        let (word, slice) = (self.word(), slice_as(None));
+    fn sleep(&self, calls: &mut u64) -> Result<SleepOutcome, Errno> {
+        let (word, slice) = (self.word(), liveness_timespec(None));
         let slice = futex::Timespec { tv_sec: slice.tv_sec, tv_nsec: slice.tv_nsec };
-        word.sleeps.store(1, Ordering::SeqCst);
+        word.is_sleeping.store(1, Ordering::SeqCst);
         *calls += 1;
         // Returns at once if the count is no longer zero.
         let slept = futex::wait(&word.count, futex::Flags::empty(), 0, Some(&slice));
-        word.sleeps.store(0, Ordering::SeqCst);
-        Ok(if slept == Err(Errno::TIMEDOUT) { Slept::WholeSlice } else { Slept::Woken })
+        word.is_sleeping.store(0, Ordering::SeqCst);
+        Ok(if slept == Err(Errno::TIMEDOUT) { SleepOutcome::TimedOut } else { SleepOutcome::Woken })
     }
 }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use rustix::time::ClockId;
 
-use super::shared::{Shared, View};
-use super::{Blocking, Wait, slice_as};
+use super::shared::{QueueMemory, View};
+use super::{Blocking, Wait, liveness_timespec};
 
 /// One side's view of the mutex.
-pub(super) struct Mutex {
-    shared: Arc<Shared>,
+pub(super) struct RobustMutex {
+    shared: Arc<QueueMemory>,
     /// Lines of the condition variable that this side sleeps on, and of the other side's.
-    own: usize,
-    others: usize,
+    own_line: usize,
+    peer_line: usize,
     blocking: Blocking,
     calls: u64,
 }
@@ -24,7 +24,7 @@ fn checked(returned: libc::c_int) -> Result<(), Errno> {
     if returned == 0 { Ok(()) } else { Err(Errno::from_raw_os_error(returned)) }
 }
 
-impl Mutex {
+impl RobustMutex {
     fn mutex(&self) -> *mut libc::pthread_mutex_t {
         const { assert!(size_of::<libc::pthread_mutex_t>() <= 128) };
         self.shared.line(0).cast()
@@ -36,7 +36,7 @@ impl Mutex {
     }
 
     /// Initializes the mutex and both condition variables.
-    fn make(&self) -> Result<(), Errno> {
+    fn initialize(&self) -> Result<(), Errno> {
         // SAFETY: each call gets attributes that were initialized just above, and a line that is large
         // enough, aligned enough and unused. Nothing is ever destroyed: the memory goes away with the
         // processes.
@@ -53,7 +53,7 @@ impl Mutex {
             checked(libc::pthread_condattr_setpshared(&raw mut kind, shared))?;
             let clock = libc::CLOCK_MONOTONIC;
             checked(libc::pthread_condattr_setclock(&raw mut kind, clock))?;
-            for line in [self.own, self.others] {
+            for line in [self.own_line, self.peer_line] {
                 checked(libc::pthread_cond_init(self.condition(line), &raw const kind))?;
             }
         }
@@ -61,7 +61,7 @@ impl Mutex {
     }
 
     fn lock(&self) -> Result<(), Errno> {
-        // SAFETY: `make` has initialized the mutex, which is never destroyed.
+        // SAFETY: `initialize` has initialized the mutex, which is never destroyed.
         match unsafe { libc::pthread_mutex_lock(self.mutex()) } {
             // The other side died while it held the mutex, so there is nothing left to wait for.
             libc::EOWNERDEAD => {
@@ -78,11 +78,11 @@ impl Mutex {
         checked(unsafe { libc::pthread_mutex_unlock(self.mutex()) })
     }
 
-    /// Sleeps for at most [`SLICE`](super::shared::SLICE), with the mutex released meanwhile. Returns `EPIPE`
-    /// if that time passed and the other side is gone.
+    /// Sleeps for at most [`LIVENESS_INTERVAL`](super::shared::LIVENESS_INTERVAL), with the mutex released meanwhile.
+    /// Returns `EPIPE` if that time passed and the other side is gone.
     fn sleep(&mut self, view: View<'_>) -> Result<(), Errno> {
-        let until = slice_as(Some(ClockId::Monotonic));
-        let (condition, mutex) = (self.condition(self.own), self.mutex());
+        let until = liveness_timespec(Some(ClockId::Monotonic));
+        let (condition, mutex) = (self.condition(self.own_line), self.mutex());
         self.calls += 1;
         // SAFETY: as for `lock`; the mutex is held, and the time outlives the call.
         match unsafe { libc::pthread_cond_timedwait(condition, mutex, &raw const until) } {
@@ -112,12 +112,17 @@ impl Mutex {
     }
 }
 
-impl Wait for Mutex {
-    fn both(shared: &Arc<Shared>, blocking: Blocking) -> Result<[Self; 2], Errno> {
-        let side =
-            |own, others| Self { shared: Arc::clone(shared), own, others, blocking, calls: 0 };
+impl Wait for RobustMutex {
+    fn pair(shared: &Arc<QueueMemory>, blocking: Blocking) -> Result<[Self; 2], Errno> {
+        let side = |own, others| Self {
+            shared: Arc::clone(shared),
+            own_line: own,
+            peer_line: others,
+            blocking,
+            calls: 0,
+        };
         let both = [side(1, 2), side(2, 1)];
-        both[0].make()?;
+        both[0].initialize()?;
         Ok(both)
     }
 
@@ -131,8 +136,8 @@ impl Wait for Mutex {
     }
 
     fn end(&mut self, _: View<'_>) -> Result<(), Errno> {
-        // SAFETY: as for `lock`; `make` has initialized the condition variable.
-        checked(unsafe { libc::pthread_cond_signal(self.condition(self.others)) })?;
+        // SAFETY: as for `lock`; `initialize` has initialized the condition variable.
+        checked(unsafe { libc::pthread_cond_signal(self.condition(self.peer_line)) })?;
         self.unlock()
     }
 

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use rustix::time::ClockId;
 
-use super::shared::Shared;
-use super::{Blocking, Count, Slept, slice_as};
+use super::shared::QueueMemory;
+use super::{Blocking, Count, SleepOutcome, liveness_timespec};
 
 /// One end of a semaphore.
-pub(super) struct Semaphore {
-    shared: Arc<Shared>,
+pub(super) struct PosixSemaphore {
+    shared: Arc<QueueMemory>,
     line: usize,
 }
 
-impl Semaphore {
+impl PosixSemaphore {
     fn address(&self) -> *mut libc::sem_t {
         const { assert!(size_of::<libc::sem_t>() <= 128) };
         self.shared.line(self.line).cast()
@@ -25,9 +25,9 @@ fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)
 }
 
-impl Count for Semaphore {
+impl Count for PosixSemaphore {
     fn ends(
-        shared: &Arc<Shared>,
+        shared: &Arc<QueueMemory>,
         line: usize,
         initial: u32,
         _: Blocking,
@@ -41,12 +41,12 @@ impl Count for Semaphore {
         }
     }
 
-    fn raise(&self, _: &mut u64) -> Result<(), Errno> {
+    fn increment(&self, _: &mut u64) -> Result<(), Errno> {
         // SAFETY: `ends` has initialized the semaphore, which is never destroyed.
         if unsafe { libc::sem_post(self.address()) } == 0 { Ok(()) } else { Err(last_errno()) }
     }
 
-    fn try_lower(&self, _: &mut u64) -> Result<bool, Errno> {
+    fn try_decrement(&self, _: &mut u64) -> Result<bool, Errno> {
         // SAFETY: as for `raise`.
         if unsafe { libc::sem_trywait(self.address()) } == 0 {
             return Ok(true);
@@ -57,16 +57,16 @@ impl Count for Semaphore {
         }
     }
 
-    fn sleep(&self, calls: &mut u64) -> Result<Slept, Errno> {
-        let until = slice_as(Some(ClockId::Realtime));
+    fn sleep(&self, calls: &mut u64) -> Result<SleepOutcome, Errno> {
+        let until = liveness_timespec(Some(ClockId::Realtime));
         *calls += 1;
         // SAFETY: as for `raise`; the time outlives the call.
         if unsafe { libc::sem_timedwait(self.address(), &raw const until) } == 0 {
-            return Ok(Slept::Lowered);
+            return Ok(SleepOutcome::Decremented);
         }
         match last_errno() {
-            Errno::TIMEDOUT => Ok(Slept::WholeSlice),
-            Errno::INTR => Ok(Slept::Woken),
+            Errno::TIMEDOUT => Ok(SleepOutcome::TimedOut),
+            Errno::INTR => Ok(SleepOutcome::Woken),
             errno => Err(errno),
         }
     }

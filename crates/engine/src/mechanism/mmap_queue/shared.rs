@@ -9,14 +9,14 @@ use rustix::io::Errno;
 use rustix::process::{Pid, getpid, test_kill_process};
 
 use crate::mechanism::mapping::{Access, Mapping};
-use crate::payload::Way;
+use crate::payload::MessageDirection;
 
 /// Time that a side sleeps before it checks whether the other side is alive.
-pub(super) const SLICE: Duration = Duration::from_millis(100);
+pub(super) const LIVENESS_INTERVAL: Duration = Duration::from_millis(100);
 /// Size of the length field in a slot, bytes.
-const LENGTH: usize = 8;
+const LENGTH_BYTES: usize = 8;
 /// Total size of the slots that is enough for small messages, bytes.
-const ENOUGH: usize = 256 * 1024;
+const SLOTS_BYTES: usize = 256 * 1024;
 
 /// Number of slots, and their size.
 #[derive(Clone, Copy, Debug)]
@@ -27,9 +27,9 @@ pub(super) struct Geometry {
 
 impl Geometry {
     /// Chooses the geometry for messages of up to `message_bytes`.
-    pub(super) fn of(message_bytes: usize) -> Self {
-        let slot_bytes = (LENGTH + message_bytes).next_multiple_of(64);
-        let slots = u32::try_from((ENOUGH / slot_bytes).clamp(2, 64)).unwrap_or(2);
+    pub(super) fn from_message_bytes(message_bytes: usize) -> Self {
+        let slot_bytes = (LENGTH_BYTES + message_bytes).next_multiple_of(64);
+        let slots = u32::try_from((SLOTS_BYTES / slot_bytes).clamp(2, 64)).unwrap_or(2);
         Self { slots, slot_bytes }
     }
 }
@@ -37,31 +37,31 @@ impl Geometry {
 /// A value alone in two cache lines, since CPUs fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
-struct Line<T>(T);
+struct CacheAligned<T>(T);
 
 /// Shared state in front of the slots. All zero is its initial state.
 #[repr(C)]
-struct Header {
+struct QueueHeader {
     /// Number of messages produced so far.
-    filled: Line<AtomicU64>,
+    filled: CacheAligned<AtomicU64>,
     /// Number of messages consumed so far.
-    freed: Line<AtomicU64>,
+    freed: CacheAligned<AtomicU64>,
     /// 1 once either side is gone.
-    closed: Line<AtomicU32>,
+    closed: CacheAligned<AtomicU32>,
     /// Process IDs of producer and consumer.
-    pids: Line<[AtomicU32; 2]>,
+    pids: CacheAligned<[AtomicU32; 2]>,
     /// Memory for locks, semaphores and condition variables.
-    lines: [Line<[u64; 16]>; 4],
+    lines: [CacheAligned<[u64; 16]>; 4],
 }
 
 /// Side of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum QueueSide {
     Producer,
     Consumer,
 }
 
-impl Side {
+impl QueueSide {
     pub(super) const fn index(self) -> usize {
         self as usize
     }
@@ -73,36 +73,36 @@ impl Side {
 
 /// The mapped memory of a queue.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct QueueMemory {
     mapping: Mapping,
     /// File of the memory, kept for record locks.
     pub(super) file: OwnedFd,
     pub(super) geometry: Geometry,
     /// Direction of this queue.
-    pub(super) way: Way,
+    pub(super) direction: MessageDirection,
 }
 
-impl Shared {
-    pub(super) fn new(geometry: Geometry, way: Way) -> Result<Self, Errno> {
+impl QueueMemory {
+    pub(super) fn new(geometry: Geometry, way: MessageDirection) -> Result<Self, Errno> {
         let slots_bytes = geometry.slot_bytes.checked_mul(geometry.slots as usize);
-        let bytes = slots_bytes.and_then(|slots| slots.checked_add(size_of::<Header>()));
+        let bytes = slots_bytes.and_then(|slots| slots.checked_add(size_of::<QueueHeader>()));
         let bytes = bytes.ok_or(Errno::NOMEM)?;
         let file = memfd_create("ipcperf-queue", MemfdFlags::CLOEXEC)?;
         ftruncate(&file, bytes as u64)?;
-        let mapping = Mapping::of(&file, bytes, Access::Write)?;
-        Ok(Self { mapping, file, geometry, way })
+        let mapping = Mapping::new(&file, bytes, Access::Write)?;
+        Ok(Self { mapping, file, geometry, direction: way })
     }
 
     /// Stores the process ID of `side` and makes every page present. Called by the process that acts as
     /// `side`.
-    pub(super) fn enter(&self, side: Side) -> Result<(), Errno> {
+    pub(super) fn register(&self, side: QueueSide) -> Result<(), Errno> {
         let pid = getpid().as_raw_nonzero().get().unsigned_abs();
         self.header().pids.0[side.index()].store(pid, Ordering::Relaxed);
         self.mapping.populate()
     }
 
-    fn header(&self) -> &Header {
-        let start = self.mapping.address(0, size_of::<Header>());
+    fn header(&self) -> &QueueHeader {
+        let start = self.mapping.address(0, size_of::<QueueHeader>());
         // SAFETY: the mapping begins with a page-aligned header. A new memfd is all zero, which is a valid
         // header. Its atomics are only accessed as atomics, and `lines` only by address.
         unsafe { &*start.cast() }
@@ -110,44 +110,45 @@ impl Shared {
 
     /// Returns a piece of initially zero shared memory, 128 bytes long and aligned to 128.
     pub(super) fn line(&self, index: usize) -> *mut u8 {
-        let at = std::mem::offset_of!(Header, lines) + index * size_of::<Line<[u64; 16]>>();
-        self.mapping.address(at, size_of::<Line<[u64; 16]>>())
+        let at =
+            std::mem::offset_of!(QueueHeader, lines) + index * size_of::<CacheAligned<[u64; 16]>>();
+        self.mapping.address(at, size_of::<CacheAligned<[u64; 16]>>())
     }
 
     fn slot(&self, number: u64) -> usize {
         #[allow(clippy::cast_possible_truncation, reason = "below the number of slots")]
         let slot = (number % u64::from(self.geometry.slots)) as usize;
-        size_of::<Header>() + slot * self.geometry.slot_bytes
+        size_of::<QueueHeader>() + slot * self.geometry.slot_bytes
     }
 
     /// Copies message `number` into its slot.
     #[inline]
     pub(super) fn write(&self, number: u64, bytes: &[u8]) -> Result<(), Errno> {
-        if bytes.len() > self.geometry.slot_bytes - LENGTH {
+        if bytes.len() > self.geometry.slot_bytes - LENGTH_BYTES {
             return Err(Errno::MSGSIZE);
         }
         let slot = self.slot(number);
         self.mapping.copy_in(slot, &(bytes.len() as u64).to_ne_bytes());
-        self.mapping.copy_in(slot + LENGTH, bytes);
+        self.mapping.copy_in(slot + LENGTH_BYTES, bytes);
         Ok(())
     }
 
     /// Copies message `number` out of its slot.
     #[inline]
     pub(super) fn read(&self, number: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        let (slot, mut length) = (self.slot(number), [0; LENGTH]);
+        let (slot, mut length) = (self.slot(number), [0; LENGTH_BYTES]);
         self.mapping.copy_out(slot, &mut length);
         let length = usize::try_from(u64::from_ne_bytes(length)).map_err(|_| Errno::BADMSG)?;
         let into = into.get_mut(..length).ok_or(Errno::MSGSIZE)?;
-        self.mapping.copy_out(slot + LENGTH, into);
+        self.mapping.copy_out(slot + LENGTH_BYTES, into);
         Ok(length)
     }
 
     /// Publishes that `side` has moved `position` messages.
     #[inline]
-    pub(super) fn publish(&self, side: Side, position: u64) {
+    pub(super) fn publish(&self, side: QueueSide, position: u64) {
         let header = self.header();
-        let index = if side == Side::Producer { &header.filled } else { &header.freed };
+        let index = if side == QueueSide::Producer { &header.filled } else { &header.freed };
         index.0.store(position, Ordering::Release);
     }
 
@@ -160,13 +161,13 @@ impl Shared {
 /// The queue as one side sees it, at its position.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
-    shared: &'a Shared,
-    side: Side,
+    shared: &'a QueueMemory,
+    side: QueueSide,
     position: u64,
 }
 
 impl<'a> View<'a> {
-    pub(super) const fn new(shared: &'a Shared, side: Side, position: u64) -> Self {
+    pub(super) const fn new(shared: &'a QueueMemory, side: QueueSide, position: u64) -> Self {
         Self { shared, side, position }
     }
 
@@ -175,11 +176,11 @@ impl<'a> View<'a> {
     pub(super) fn is_ready(self) -> bool {
         let header = self.shared.header();
         match self.side {
-            Side::Producer => {
+            QueueSide::Producer => {
                 let freed = header.freed.0.load(Ordering::Acquire);
                 self.position - freed < u64::from(self.shared.geometry.slots)
             }
-            Side::Consumer => header.filled.0.load(Ordering::Acquire) != self.position,
+            QueueSide::Consumer => header.filled.0.load(Ordering::Acquire) != self.position,
         }
     }
 

@@ -12,13 +12,13 @@ use nng_sys::{
 use rustix::io::Errno;
 
 use crate::channel::{Channel, Endpoint, Granted, Opened, Setup};
-use crate::mechanism::refusal::refused;
-use crate::mechanism::uds_path::path_in_folder;
+use crate::mechanism::setup_failure::setup_failure;
+use crate::mechanism::uds_path::run_dir_socket_path;
 
 /// Time before a dialer that found no listener tries again, ms.
-const PAUSE_MS: i32 = 1;
+const RECONNECT_MS: i32 = 1;
 /// Flag that NNG adds to system error numbers (`NNG_ESYSERR`).
-const OF_THE_SYSTEM: u32 = 1 << 28;
+const SYSTEM_ERROR: u32 = 1 << 28;
 
 pub(super) struct Nng;
 
@@ -26,12 +26,12 @@ impl Channel for Nng {
     type End = NngEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<NngEnd>, Failure> {
-        let address = CString::new(format!("ipc://{}", path_in_folder(setup)?))
-            .map_err(|_| refused("naming the socket", Errno::INVAL))?;
-        let end = |seat, address| NngEnd { place: Place::Outside(seat, address) };
+        let address = CString::new(format!("ipc://{}", run_dir_socket_path(setup)?))
+            .map_err(|_| setup_failure("naming the socket", Errno::INVAL))?;
+        let end = |seat, address| NngEnd { state: NngState::Unconnected(seat, address) };
         Ok(Opened {
-            sender: end(Seat::Dials, address.clone()),
-            receiver: end(Seat::Listens, address),
+            sender: end(NngRole::Dialer, address.clone()),
+            receiver: end(NngRole::Listener, address),
             granted: Granted::default(),
         })
     }
@@ -39,32 +39,32 @@ impl Channel for Nng {
 
 /// Way in which an endpoint connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seat {
-    Dials,
-    Listens,
+enum NngRole {
+    Dialer,
+    Listener,
 }
 
 /// State of an endpoint: the library has threads, so it is started after the fork.
 #[derive(Debug)]
-enum Place {
+enum NngState {
     /// About to connect at this address.
-    Outside(Seat, CString),
-    Inside(Pair),
+    Unconnected(NngRole, CString),
+    Connected(NngPair),
     /// Unusable: the library reported an error.
-    Lost,
+    Failed,
 }
 
 /// One endpoint of a pair of sockets.
 #[derive(Debug)]
 pub(super) struct NngEnd {
-    place: Place,
+    state: NngState,
 }
 
 impl NngEnd {
-    fn pair(&self) -> Result<&Pair, Errno> {
-        match &self.place {
-            Place::Inside(pair) => Ok(pair),
-            Place::Outside(..) | Place::Lost => Err(Errno::NOTCONN),
+    fn pair(&self) -> Result<&NngPair, Errno> {
+        match &self.state {
+            NngState::Connected(pair) => Ok(pair),
+            NngState::Unconnected(..) | NngState::Failed => Err(Errno::NOTCONN),
         }
     }
 }
@@ -74,8 +74,10 @@ impl Endpoint for NngEnd {
     const COUNTS_CALLS: bool = false;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        if let Place::Outside(seat, address) = std::mem::replace(&mut self.place, Place::Lost) {
-            self.place = Place::Inside(Pair::meet(seat, &address)?);
+        if let NngState::Unconnected(seat, address) =
+            std::mem::replace(&mut self.state, NngState::Failed)
+        {
+            self.state = NngState::Connected(NngPair::connect(seat, &address)?);
         }
         Ok(())
     }
@@ -92,28 +94,30 @@ impl Endpoint for NngEnd {
 
 /// A connected socket, and the library, which this process uses for nothing else.
 #[derive(Debug)]
-struct Pair {
+struct NngPair {
     socket: nng_socket,
 }
 
-impl Pair {
-    fn meet(seat: Seat, address: &CStr) -> Result<Self, Errno> {
+impl NngPair {
+    fn connect(seat: NngRole, address: &CStr) -> Result<Self, Errno> {
         // SAFETY: a null pointer selects the defaults, and nothing in the library is in use yet.
-        outcome(unsafe { nng_init(null_mut()) }.0)?;
+        check(unsafe { nng_init(null_mut()) }.0)?;
         let mut pair = Self { socket: nng_socket::default() };
         // SAFETY: the call writes the new socket to the pointer.
-        number(unsafe { nng_pair0_open(&raw mut pair.socket) })?;
+        check_signed(unsafe { nng_pair0_open(&raw mut pair.socket) })?;
         // SAFETY: the name is NUL-terminated, and the socket is open.
-        number(unsafe { nng_socket_set_size(pair.socket, NNG_OPT_RECVMAXSZ.as_ptr().cast(), 0) })?;
+        check_signed(unsafe {
+            nng_socket_set_size(pair.socket, NNG_OPT_RECVMAXSZ.as_ptr().cast(), 0)
+        })?;
         match seat {
-            Seat::Dials => {
+            NngRole::Dialer => {
                 pair.dial(address)?;
                 pair.send(&[])?;
                 pair.recv(&mut [])?;
             }
-            Seat::Listens => {
+            NngRole::Listener => {
                 // SAFETY: the address is NUL-terminated, and a null pointer declines the listener.
-                number(unsafe { nng_listen(pair.socket, address.as_ptr(), null_mut(), 0) })?;
+                check_signed(unsafe { nng_listen(pair.socket, address.as_ptr(), null_mut(), 0) })?;
                 pair.recv(&mut [])?;
                 pair.send(&[])?;
             }
@@ -128,14 +132,14 @@ impl Pair {
         // SAFETY: name and address are NUL-terminated, the socket is open, and a null pointer declines the
         // dialer.
         unsafe {
-            number(nng_socket_set_ms(self.socket, pause, PAUSE_MS))?;
-            number(nng_dial(self.socket, address.as_ptr(), null_mut(), at_once))
+            check_signed(nng_socket_set_ms(self.socket, pause, RECONNECT_MS))?;
+            check_signed(nng_dial(self.socket, address.as_ptr(), null_mut(), at_once))
         }
     }
 
     fn send(&self, bytes: &[u8]) -> Result<(), Errno> {
         // SAFETY: the socket is open, and the library reads `bytes` only during the call.
-        number(unsafe { nng_send(self.socket, bytes.as_ptr().cast(), bytes.len(), 0) })
+        check_signed(unsafe { nng_send(self.socket, bytes.as_ptr().cast(), bytes.len(), 0) })
     }
 
     /// Waits for a message that fits into `bytes` and returns its length.
@@ -143,12 +147,12 @@ impl Pair {
         let mut length = bytes.len();
         let at = bytes.as_mut_ptr().cast();
         // SAFETY: the socket is open, and the call writes no more bytes than the initial `length`.
-        number(unsafe { nng_recv(self.socket, at, &raw mut length, 0) })?;
+        check_signed(unsafe { nng_recv(self.socket, at, &raw mut length, 0) })?;
         Ok(length)
     }
 }
 
-impl Drop for Pair {
+impl Drop for NngPair {
     fn drop(&mut self) {
         // SAFETY: neither is used afterwards, and a socket that was never opened is refused. All messages
         // have arrived before either peer closes.
@@ -159,16 +163,16 @@ impl Drop for Pair {
     }
 }
 
-/// Checks a signed return value, as [`outcome`] does.
-fn number(returned: c_int) -> Result<(), Errno> {
-    outcome(returned.cast_unsigned())
+/// Checks a signed return value, as [`check`] does.
+fn check_signed(returned: c_int) -> Result<(), Errno> {
+    check(returned.cast_unsigned())
 }
 
-fn outcome(returned: u32) -> Result<(), Errno> {
+fn check(returned: u32) -> Result<(), Errno> {
     if returned == 0 { Ok(()) } else { Err(errno(returned)) }
 }
 
-/// Maps the library's error `number` to the closest system error number.
+/// Maps the library's error `check_signed` to the closest system error number.
 #[cold]
 fn errno(number: u32) -> Errno {
     match nng_err(number) {
@@ -178,8 +182,8 @@ fn errno(number: u32) -> Errno {
         nng_err::NNG_ECLOSED | nng_err::NNG_ECONNRESET | nng_err::NNG_ECONNSHUT => Errno::CONNRESET,
         nng_err::NNG_ECONNREFUSED => Errno::CONNREFUSED,
         nng_err::NNG_EADDRINVAL => Errno::NAMETOOLONG,
-        _ if number & OF_THE_SYSTEM != 0 => {
-            Errno::from_raw_os_error((number & !OF_THE_SYSTEM).cast_signed())
+        _ if number & SYSTEM_ERROR != 0 => {
+            Errno::from_raw_os_error((number & !SYSTEM_ERROR).cast_signed())
         }
         _ => Errno::IO,
     }

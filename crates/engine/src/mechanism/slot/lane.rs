@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use rustix::io::Errno;
 
-use super::{Bell, BellMemory, Shared};
+use super::{Doorbell, DoorbellMemory, SlotMemory};
 use crate::channel::Blocking;
 
 /// Bit set in the word of a slot that holds a message; the other bits are its length.
@@ -14,39 +14,39 @@ const PRESENT: u64 = 1 << 63;
 /// A value alone in two cache lines, since CPUs fetch lines in pairs.
 #[derive(Debug)]
 #[repr(C, align(128))]
-pub(super) struct Line<T>(T);
+pub(super) struct CachePadded<T>(T);
 
 /// Header in front of the payload of a slot. All zero is its initial state.
 #[repr(C)]
-pub(super) struct Header {
+pub(super) struct SlotHeader {
     /// 0, or [`PRESENT`] and the length of the message.
-    word: Line<AtomicU64>,
+    length_word: CachePadded<AtomicU64>,
     /// 1 while the sender waits for room or is about to.
-    sleeps: Line<AtomicU32>,
+    sender_waits: CachePadded<AtomicU32>,
     /// 1 once either side is gone.
-    closed: Line<AtomicU32>,
-    pub(super) bells: [Line<BellMemory>; 2],
+    closed: CachePadded<AtomicU32>,
+    pub(super) doorbells: [CachePadded<DoorbellMemory>; 2],
 }
 
 /// Returns the size of a header, bytes: whole pages.
 pub(super) fn header_bytes() -> usize {
-    size_of::<Header>().next_multiple_of(rustix::param::page_size())
+    size_of::<SlotHeader>().next_multiple_of(rustix::param::page_size())
 }
 
 /// One direction as one of its sides sees it.
 #[derive(Debug)]
 pub(in super::super) struct Lane<B> {
-    pub(super) memory: Arc<Shared>,
+    pub(super) memory: Arc<SlotMemory>,
     pub(super) offset: usize,
-    pub(super) most_bytes: usize,
+    pub(super) max_bytes: usize,
     pub(super) blocking: Blocking,
     pub(super) full: B,
     pub(super) room: B,
     pub(super) calls: u64,
 }
 
-impl<B: Bell> Lane<B> {
-    fn header(&self) -> &Header {
+impl<B: Doorbell> Lane<B> {
+    fn header(&self) -> &SlotHeader {
         // SAFETY: each slot begins with a page-aligned header that is zero at first, which is valid; it is
         // only accessed through atomics and bells, and lives as long as `memory`.
         unsafe { self.memory.start.add(self.offset).cast().as_ref() }
@@ -60,21 +60,21 @@ impl<B: Bell> Lane<B> {
     /// Puts a message into the slot once there is room, and rings.
     #[inline]
     pub(in super::super) fn put(&mut self, bytes: &[u8]) -> Result<(), Errno> {
-        if bytes.len() > self.most_bytes {
+        if bytes.len() > self.max_bytes {
             return Err(Errno::MSGSIZE);
         }
         self.await_room()?;
         // SAFETY: the slot is empty, so the payload belongs to the sender alone until the word is stored, and
-        // it has room for `most_bytes`.
+        // it has room for `max_bytes`.
         unsafe { self.payload().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-        self.header().word.0.store(PRESENT | bytes.len() as u64, Ordering::Release);
+        self.header().length_word.0.store(PRESENT | bytes.len() as u64, Ordering::Release);
         self.full.ring(&mut self.calls)
     }
 
     /// Returns once the slot is empty: the last message has been used.
     #[inline]
     pub(in super::super) fn await_room(&mut self) -> Result<(), Errno> {
-        while self.header().word.0.load(Ordering::Acquire) != 0 {
+        while self.header().length_word.0.load(Ordering::Acquire) != 0 {
             self.sleep_until_room()?;
         }
         Ok(())
@@ -90,16 +90,16 @@ impl<B: Bell> Lane<B> {
         if self.blocking == Blocking::Try {
             return Err(Errno::AGAIN);
         }
-        self.header().sleeps.0.store(1, Ordering::Relaxed);
+        self.header().sender_waits.0.store(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         let header = self.header();
-        if header.word.0.load(Ordering::Acquire) == 0
+        if header.length_word.0.load(Ordering::Acquire) == 0
             || header.closed.0.load(Ordering::Acquire) != 0
         {
-            header.sleeps.0.store(0, Ordering::Relaxed);
+            header.sender_waits.0.store(0, Ordering::Relaxed);
             return Ok(());
         }
-        self.room.take(&mut self.calls)
+        self.room.wait(&mut self.calls)
     }
 
     /// Takes a ring and lets `using` use the message, after which the slot is empty. Returns the result of
@@ -109,25 +109,25 @@ impl<B: Bell> Lane<B> {
         &mut self,
         using: impl FnOnce(&[u8]) -> Result<usize, Errno>,
     ) -> Result<usize, Errno> {
-        match self.full.take(&mut self.calls) {
+        match self.full.wait(&mut self.calls) {
             Ok(()) | Err(Errno::PIPE) => {}
             Err(errno) => return Err(errno),
         }
-        let word = self.header().word.0.load(Ordering::Acquire);
+        let word = self.header().length_word.0.load(Ordering::Acquire);
         if word == 0 {
             return Ok(0);
         }
         // Checked because the word lies in shared memory.
         let bytes = usize::try_from(word & !PRESENT).map_err(|_| Errno::BADMSG)?;
-        if bytes > self.most_bytes {
+        if bytes > self.max_bytes {
             return Err(Errno::BADMSG);
         }
         // SAFETY: the Acquire load saw the sender's Release of this message, so its payload is complete,
         // fits, and stays until the word is 0.
         let used = using(unsafe { std::slice::from_raw_parts(self.payload(), bytes) });
-        self.header().word.0.store(0, Ordering::Release);
+        self.header().length_word.0.store(0, Ordering::Release);
         fence(Ordering::SeqCst);
-        let sleeps = &self.header().sleeps.0;
+        let sleeps = &self.header().sender_waits.0;
         if sleeps.load(Ordering::Relaxed) != 0 && sleeps.swap(0, Ordering::Relaxed) != 0 {
             self.room.ring(&mut self.calls)?;
         }

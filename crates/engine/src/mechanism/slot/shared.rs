@@ -11,32 +11,32 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 /// A mapping of shared memory.
 #[derive(Debug)]
-pub(in super::super) struct Shared {
+pub(in super::super) struct SlotMemory {
     pub(super) start: NonNull<u8>,
     bytes: usize,
 }
 
 // SAFETY: the memory is shared by design; it is accessed through atomics and through the protocol of the
 // slot, which gives the payload to one side at a time.
-unsafe impl Send for Shared {}
+unsafe impl Send for SlotMemory {}
 // SAFETY: as for `Send`.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SlotMemory {}
 
-impl Shared {
+impl SlotMemory {
     /// Maps `bytes` bytes of a new memfd.
-    pub(in super::super) fn memfd(bytes: usize) -> Result<Self, Errno> {
+    pub(in super::super) fn new_memfd(bytes: usize) -> Result<Self, Errno> {
         let file = memfd_create("ipcperf-slot", MemfdFlags::CLOEXEC)?;
         ftruncate(&file, bytes as u64)?;
-        Self::mapped(&file, bytes)
+        Self::map(&file, bytes)
     }
 
     /// Maps `bytes` bytes of `file`, an empty file in a file system.
-    pub(in super::super) fn of_file(file: &OwnedFd, bytes: usize) -> Result<Self, Errno> {
+    pub(in super::super) fn from_file(file: &OwnedFd, bytes: usize) -> Result<Self, Errno> {
         allocate(file, bytes as u64)?;
-        Self::mapped(file, bytes)
+        Self::map(file, bytes)
     }
 
-    fn mapped(file: &OwnedFd, bytes: usize) -> Result<Self, Errno> {
+    fn map(file: &OwnedFd, bytes: usize) -> Result<Self, Errno> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at an address chosen by the kernel aliases nothing.
         let start = unsafe { mmap(null_mut(), bytes, access, MapFlags::SHARED, file, 0) }?;
@@ -47,7 +47,7 @@ impl Shared {
     ///
     /// # Safety
     /// `start` must be the start of a shared mapping of `bytes` zeros that nothing else will unmap.
-    pub(in super::super) unsafe fn of_mapping(start: NonNull<u8>, bytes: usize) -> Self {
+    pub(in super::super) unsafe fn from_mapping(start: NonNull<u8>, bytes: usize) -> Self {
         Self { start, bytes }
     }
 
@@ -75,7 +75,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SlotMemory {
     fn drop(&mut self) {
         // SAFETY: the mapping has this length, and both sides, which hold it in an `Arc`, are gone.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
@@ -105,7 +105,7 @@ fn write_zeros(file: &OwnedFd, bytes: u64) -> Result<(), Errno> {
 pub(in super::super) fn memory_available() -> Result<(), Unavailable> {
     memfd_create("ipcperf-probe", MemfdFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
         reason: format!("memfd_create: {errno}"),
-        remedy: "needs Linux 3.17 and a seccomp filter that lets memfd_create through".to_owned(),
+        remedy: "needs Linux 3.17 and a seccomp filter that allows memfd_create".to_owned(),
     })
 }
 

@@ -2,13 +2,15 @@
 
 use clap::{Args, Id};
 
-use crate::cli::known::Known;
-use ipcperf_plan::{CustomFiles, Error, Factor, OptionSetting, Typed, TypedHandling, Words};
+use crate::cli::suggestions::Known;
+use ipcperf_plan::{
+    CustomFiles, Error, Factor, OptionSetting, TypedLevels, TypedMessageOptions, TypedRequest,
+};
 
 /// The matrix: lists are comma-separated, and every combination is a case.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct MatrixArguments {
-    /// Mechanisms, or `all` (see ipcperf list); of your own: exec:PROGRAM, lib:FILE.so
+    /// Mechanisms, or `all` (see ipcperf list); custom ones: exec:PROGRAM, lib:FILE.so
     #[arg(short, long, value_name = "NAMES")]
     #[arg(value_parser = Known::mechanisms(), hide_possible_values = true, required = true)]
     mechanism: Option<String>,
@@ -16,66 +18,65 @@ pub(in crate::cli) struct MatrixArguments {
     #[arg(help = Known::workloads().help("Workloads"))]
     #[arg(value_parser = Known::workloads(), hide_possible_values = true)]
     workload: String,
-    /// Bytes handed to one call, or of one message: 64, 64KiB, 1MB, lists, and ranges:
-    /// 512..16MiB (powers of two), 1MB..100MB:10 (ten values), 1kB..100MB*10 (times ten)
+    /// Bytes per call or message: 64, 64KiB, 1MB, lists, or ranges: 512..16MiB (powers of two), 1MB..100MB:10 (ten
+    /// values), 1kB..100MB*10 (times ten)
     #[arg(short, long, value_name = "SIZES", default_value = Factor::Buffer.default_text())]
     buffer: String,
-    /// Payload one way in a run [default: found so that a run lasts at least 16 ms]
+    /// Payload bytes per run, in one direction [default: calibrated so that a run lasts at least 16 ms]
     #[arg(long, value_name = "BYTES")]
     total: Option<String>,
     #[arg(long, value_name = "MODES", default_value = Factor::Mode.default_text())]
-    #[arg(help = Known::modes().help("Parties"))]
+    #[arg(help = Known::modes().help("Threads or processes of the peers"))]
     #[arg(value_parser = Known::modes(), hide_possible_values = true)]
     mode: String,
     #[arg(long, value_name = "PLACES", default_value = Factor::Placement.default_text())]
     #[arg(help = placement_help())]
     #[arg(value_parser = Known::placements(), hide_possible_values = true)]
     placement: String,
-    #[arg(help = Factor::Repetitions.help("Kept repetitions of each case; one more comes first and is set aside"))]
+    #[arg(help = Factor::Repetitions.help("Valid repetitions per case; one more is made first and excluded"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     repetitions: Option<u32>,
-    /// In place of --repetitions: repeat until half the 95 % interval of each median is at most
-    /// PCT per cent of it
+    /// Instead of --repetitions: repeat until the 95 % interval of each median is within PCT % of it, in either
+    /// direction
     #[arg(long, value_name = "PCT", conflicts_with = "repetitions", allow_negative_numbers = true)]
     until_ci: Option<f64>,
-    #[arg(help = Factor::MostRepetitions.help("With --until-ci: repetitions after which a case is given up"))]
+    #[arg(help = Factor::MaxRepetitions.help("With --until-ci: maximum repetitions per case"))]
     #[arg(long, value_name = "N", requires = "until_ci", allow_negative_numbers = true)]
-    most_repetitions: Option<u32>,
-    #[arg(help = Factor::MostSeconds.help("With --until-ci: time after which no case is repeated that has 10 \
-        repetitions, s"))]
+    max_repetitions: Option<u32>,
+    #[arg(help = Factor::MaxTime.help("With --until-ci: stop after SECONDS, once every case has 10 repetitions"))]
     #[arg(long, value_name = "SECONDS", requires = "until_ci", allow_negative_numbers = true)]
-    most_seconds: Option<f64>,
-    #[arg(help = Factor::Attempts.help("Runs made for one repetition at most, until one is not disturbed"))]
+    max_time: Option<f64>,
+    #[arg(help = Factor::Attempts.help("Attempts per repetition: a run disturbed by other activity is retried"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     attempts: Option<u32>,
-    /// Options of mechanisms, such as pipe.capacity=4KiB,1MiB; several values make a matrix. Of all
-    /// your own: exec.NAME=VALUES, lib.NAME=VALUES
+    /// Option of a mechanism, such as pipe.capacity=4KiB,1MiB; several values make a matrix. For all custom mechanisms:
+    /// exec.NAME=VALUES, lib.NAME=VALUES
     #[arg(long, value_name = "MECHANISM.OPTION=VALUES")]
     set: Vec<String>,
-    /// What the kernel shall hold between the parties: default, match (the buffer), or BYTES
+    /// Kernel buffer between the peers: default, match (the size of -b), or BYTES
     #[arg(long, value_name = "SIZES", default_value = Factor::KernelBuffer.default_text())]
     kernel_buffer: String,
     #[command(flatten)]
-    handling: HandlingArguments,
+    message_options: MessageOptionArguments,
     /// Stamp every message and check order, length and content on arrival
     #[arg(long, conflicts_with_all = ["touch", "payload"])]
     pub(in crate::cli) verify: bool,
     #[arg(long, value_name = "NAMES", help = instruments_help())]
     #[arg(value_parser = Known::instruments(), hide_possible_values = true)]
     instrument: Option<String>,
-    /// What --instrument counters counts: cycles, L1-dcache-loads, r1b, a name of the kernel's, or a set of
-    /// a document (l1d, mem, arch, tlbmem ...) [default: what explains a copy, as far as this CPU counts it]
+    /// Events of --instrument counters: cycles, L1-dcache-loads, r1b, an event in sysfs, or a set of ipc-static (l1d,
+    /// mem, arch, tlbmem, ...) [default: events that explain the cost of a copy, if this CPU has them]
     #[arg(long, value_name = "EVENTS")]
-    events: Option<String>,
-    /// What --instrument profile samples by [default: cpu-clock]
+    counter_events: Option<String>,
+    /// Sampling event of --instrument profile [default: cpu-clock]
     #[arg(long, value_name = "EVENT")]
-    event: Option<String>,
-    /// Shuffles the blocks; stored with the results [default: a new one each time]
+    profile_event: Option<String>,
+    /// Seed that shuffles the blocks; stored with the results [default: from the clock]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
-    #[arg(help = Factor::Deadline.help("The most a run may last, s"))]
+    #[arg(help = Factor::Timeout.help("Maximum duration of a run, s"))]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    deadline: Option<f64>,
+    timeout: Option<f64>,
 }
 
 impl MatrixArguments {
@@ -89,12 +90,12 @@ impl MatrixArguments {
     ///
     /// # Errors
     /// Fails if a `--set` does not have the form `MECHANISM.OPTION=VALUES`.
-    pub(in crate::cli) fn typed(&self) -> Result<Typed<'_>, Error> {
+    pub(in crate::cli) fn typed(&self) -> Result<TypedRequest<'_>, Error> {
         let options: Result<Vec<_>, _> =
             self.set.iter().map(|text| OptionSetting::parse(text)).collect();
-        Ok(Typed {
+        Ok(TypedRequest {
             mechanisms: words(self.mechanism.as_deref()),
-            custom_files: CustomFiles::Ask,
+            custom_files: CustomFiles::Inspect,
             workloads: words(Some(&self.workload)),
             buffers: words(Some(&self.buffer)),
             total: words(self.total.as_deref()),
@@ -102,57 +103,56 @@ impl MatrixArguments {
             modes: words(Some(&self.mode)),
             placements: words(Some(&self.placement)),
             kernel_buffers: words(Some(&self.kernel_buffer)),
-            handling: self.handling.typed(),
+            message_options: self.message_options.typed(),
             instruments: words(self.instrument.as_deref()),
-            events: [words(self.events.as_deref()), words(self.event.as_deref())],
+            events: [words(self.counter_events.as_deref()), words(self.profile_event.as_deref())],
             options: options?,
             repetitions: self.repetitions,
             until_ci_percent: self.until_ci,
-            most_repetitions: self.most_repetitions,
-            most_s: self.most_seconds,
+            max_repetitions: self.max_repetitions,
+            max_time_s: self.max_time,
             attempts: self.attempts,
             seed: self.seed,
-            deadline_s: self.deadline,
+            timeout_s: self.timeout,
         })
     }
 }
 
-fn words(text: Option<&str>) -> Option<Words<'_>> {
-    text.map(Words::Text)
+fn words(text: Option<&str>) -> Option<TypedLevels<'_>> {
+    text.map(TypedLevels::Text)
 }
 
 /// What is done with messages beside sending and receiving them.
 #[derive(Args, Debug)]
-struct HandlingArguments {
-    #[arg(help = Factor::Touch.help("Who writes or reads every byte of each message, inside the timed region: \
-        none, write (before it is sent), read (after it has arrived), both"))]
-    #[arg(long, value_name = "WHO")]
+struct MessageOptionArguments {
+    #[arg(help = Factor::Touch.help("Access every payload byte inside the timed region: none, write (before sending), \
+        read (after receiving), both"))]
+    #[arg(long, value_name = "ACCESS")]
     #[arg(value_parser = Known::touches(), hide_possible_values = true)]
     touch: Option<String>,
-    #[arg(help = Factor::Reply.help("With -w request-reply: echo (each message is sent back as it is), or the \
-        size of a message that answers it"))]
+    #[arg(help = Factor::Reply.help("Reply of -w request-reply: echo (the message itself), or the size of another \
+        message"))]
     #[arg(long, value_name = "SIZES")]
     reply: Option<String>,
-    #[arg(help = Factor::Payload.help("What messages hold: constant, random, or compressible:R (by a factor of R, 1 \
-        to 100)"))]
-    #[arg(long, value_name = "WHAT")]
+    #[arg(help = Factor::Payload.help("Content of messages: constant, random, or compressible:R (by a factor R of 1 to \
+        100)"))]
+    #[arg(long, value_name = "CONTENT")]
     payload: Option<String>,
-    #[arg(help = Factor::Buffers.help("Where messages lie: hot (all in one buffer), rotate (in 16 in turn), cold \
-        (in turn over 256 MiB, more than caches hold)"))]
-    #[arg(long, value_name = "HOW")]
+    #[arg(help = Factor::Buffers.help("Buffers of messages: hot (one buffer), rotate (16 in turn), cold (256 MiB in \
+        turn, more than caches hold)"))]
+    #[arg(long, value_name = "ORDER")]
     #[arg(value_parser = Known::reuses(), hide_possible_values = true)]
     buffers: Option<String>,
-    #[arg(help = Factor::FirstTouch.help("When buffers are touched first: after-fork (by the party that uses them), \
-        before-fork (writes to them then fault inside the timed region), or timed \
-        (by the first transfer)"))]
+    #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (by the peer that uses them), \
+        before-fork (later writes fault inside the timed region), or timed (by the first transfer)"))]
     #[arg(long, value_name = "WHEN")]
     #[arg(value_parser = Known::first_touches(), hide_possible_values = true)]
     first_touch: Option<String>,
 }
 
-impl HandlingArguments {
-    fn typed(&self) -> TypedHandling<'_> {
-        TypedHandling {
+impl MessageOptionArguments {
+    fn typed(&self) -> TypedMessageOptions<'_> {
+        TypedMessageOptions {
             touch: words(self.touch.as_deref()),
             payload: words(self.payload.as_deref()),
             buffers: words(self.buffers.as_deref()),
@@ -163,8 +163,8 @@ impl HandlingArguments {
 }
 
 fn instruments_help() -> String {
-    let what = "What watches runs; each that disturbs them gets runs of its own, beside others that \
-        nobody watches";
+    let what =
+        "Instruments; each intrusive one gets separate runs, paired with uninstrumented runs";
     Known::instruments().help(what)
 }
 

@@ -7,7 +7,7 @@ use ipcperf_study::Length;
 
 use super::{OutputArguments, studies_help};
 use crate::cli::custom::CustomArguments;
-use crate::cli::known::Known;
+use crate::cli::suggestions::Known;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct StudyArguments {
@@ -17,17 +17,17 @@ pub(in crate::cli) struct StudyArguments {
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum StudyCommand {
-    /// List the studies that come with ipcperf
+    /// List the bundled studies
     List(StudyListArguments),
-    /// Print what a study asks, measures and claims
+    /// Print the question, the cases and the claims of a study
     Show(StudyShowArguments),
-    /// Write a study of one's own: a file with every key explained, which runs as it is
+    /// Create a study file in which every key is explained, and which runs as it is
     New(NewArguments),
-    /// Say what is wrong with a study's file: line, key and remedy
+    /// Check a study file: print each mistake with its line, key and remedy
     Check(StudyCheckArguments),
     /// Print the matrix and the time it will take; run nothing
     Plan(StudyPlanArguments),
-    /// Measure what a study needs, and judge its hypotheses
+    /// Measure the cases of a study, and judge its hypotheses
     Run(StudyRunArguments),
     /// Judge the hypotheses of a study on a results file
     Judge(JudgeArguments),
@@ -46,17 +46,17 @@ pub(in crate::cli) struct StudyShowArguments {
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
     #[arg(required_unless_present = "schema")]
     pub(in crate::cli) study: Option<String>,
-    /// Print its file, to begin one of your own with
+    /// Print the study file, as a starting point for another one
     #[arg(long)]
     pub(in crate::cli) toml: bool,
-    /// Print the JSON Schema of studies, by which editors check them while they are written
+    /// Print the JSON Schema of study files, for editors
     #[arg(long, conflicts_with_all = ["study", "toml"])]
     pub(in crate::cli) schema: bool,
 }
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct NewArguments {
-    /// Write it here; a file that is there is left alone
+    /// File to create; an existing file is not overwritten
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) file: PathBuf,
 }
@@ -73,28 +73,28 @@ pub(in crate::cli) struct StudyCheckArguments {
 
 /// A study, and how much of it.
 #[derive(Args, Debug)]
-pub(in crate::cli) struct StudyPart {
+pub(in crate::cli) struct StudySelection {
     #[arg(value_name = "NAME|FILE", help = studies_help())]
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
     pub(in crate::cli) study: String,
-    /// Every second level of long factors, at most ten repetitions, shorter counts
+    /// Measure every second level of long factors, at most 10 repetitions, smaller counts
     #[arg(long)]
     pub(in crate::cli) quick: bool,
-    /// Stop repeating cases once the claims that need them are decided: they are judged after a third, a half, two
-    /// thirds and all of the repetitions, each time at a share of their level
+    /// Stop repeating a case once its claims are decided: they are judged after 1/3, 1/2, 2/3 and all of the
+    /// repetitions, each time at a fraction of alpha
     #[arg(long)]
     pub(in crate::cli) until_decided: bool,
-    /// Counts as in the publication, where the study has shorter ones for its full length
+    /// Use the message counts of the paper where the study has smaller ones
     #[arg(long, conflicts_with = "quick")]
     pub(in crate::cli) as_published: bool,
-    /// Only this hypothesis, and what it needs; may be given several times
+    /// Only this hypothesis and the cases that it needs; may be repeated
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) only: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) custom: CustomArguments,
 }
 
-impl StudyPart {
+impl StudySelection {
     /// Returns the length of the study.
     pub(in crate::cli) const fn length(&self) -> Length {
         match (self.quick, self.as_published) {
@@ -108,7 +108,7 @@ impl StudyPart {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct StudyPlanArguments {
     #[command(flatten)]
-    pub(in crate::cli) part: StudyPart,
+    pub(in crate::cli) part: StudySelection,
     /// Print one JSON object instead of a table
     #[arg(long)]
     pub(in crate::cli) json: bool,
@@ -117,8 +117,8 @@ pub(in crate::cli) struct StudyPlanArguments {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct StudyRunArguments {
     #[command(flatten)]
-    pub(in crate::cli) part: StudyPart,
-    /// Draw up a report of it: one page of HTML
+    pub(in crate::cli) part: StudySelection,
+    /// Also write a report: one HTML page
     #[arg(long, value_name = "FILE.html")]
     pub(in crate::cli) report: Option<PathBuf>,
     #[command(flatten)]
@@ -127,16 +127,16 @@ pub(in crate::cli) struct StudyRunArguments {
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct JudgeArguments {
-    /// A results file
+    /// Results file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) file: PathBuf,
-    /// Judge against this study [default: the one in the file, as it was before the measurement]
+    /// Judge against this study [default: the one stored in the file]
     #[arg(long, value_name = "NAME|FILE")]
     pub(in crate::cli) study: Option<String>,
-    /// Exit with 1 unless everything that can be judged is supported
+    /// Exit with 1 unless every hypothesis that can be judged is supported
     #[arg(long)]
     pub(in crate::cli) gate: bool,
-    /// Print a JSON array with verdicts and all of their evidence
+    /// Print a JSON array of verdicts with their evidence
     #[arg(long)]
     pub(in crate::cli) json: bool,
 }

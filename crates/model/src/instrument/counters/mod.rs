@@ -1,11 +1,11 @@
 //! Events counted by the processor and the kernel.
 
-mod pictures;
 mod row;
-pub use row::{Count, Known, Pmu, Ratio, Space};
+mod views;
+pub use row::{EventCount, EventRatio, KnownEvent, Pmu, PrivilegeLevel};
 
-use super::{Disturbs, InstrumentFacts};
+use super::{InstrumentFacts, Intrusive};
 
 /// Description of `counters`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "counters", disturbs: Disturbs::Yes, pictures: pictures::pictures };
+    InstrumentFacts { name: "counters", intrusive: Intrusive::Yes, views: views::views };

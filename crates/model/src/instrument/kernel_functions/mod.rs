@@ -1,14 +1,11 @@
 //! Kernel functions that carry the data.
 
-mod pictures;
 mod row;
-pub use row::Row;
+mod views;
+pub use row::KernelFunctionRow;
 
-use super::{Disturbs, InstrumentFacts};
+use super::{InstrumentFacts, Intrusive};
 
 /// Description of `kernel-functions`.
-pub const FACTS: InstrumentFacts = InstrumentFacts {
-    name: "kernel-functions",
-    disturbs: Disturbs::Yes,
-    pictures: pictures::pictures,
-};
+pub const FACTS: InstrumentFacts =
+    InstrumentFacts { name: "kernel-functions", intrusive: Intrusive::Yes, views: views::views };

@@ -7,20 +7,20 @@
 use super::row::{Group, Space};
 
 /// Symbol of a nameless function that was detected as copying.
-pub const LEARNED_COPIES: &str = "[kernel: copying]";
+pub const INFERRED_COPIES: &str = "[kernel: copying]";
 
 /// Name patterns of one group in one space.
-struct Line {
+struct GroupPatterns {
     space: Space,
     group: Group,
     names: &'static [&'static str],
 }
 
-const LINES: [Line; 12] = [
+const PATTERNS: [GroupPatterns; 12] = [
     // arch/x86/lib/copy_user_64.S and memcpy_64.S, arch/arm64/lib, lib/iov_iter.c, lib/usercopy.c,
     // net/core/datagram.c. The names are listed individually because copy_process and copy_page_range belong to
     // fork.
-    Line {
+    GroupPatterns {
         space: Space::Kernel,
         group: Group::Copying,
         names: &[
@@ -54,16 +54,16 @@ const LINES: [Line; 12] = [
             "__skb_datagram_iter",
             "csum_partial_copy_*",
             "csum_and_copy_*",
-            LEARNED_COPIES,
+            INFERRED_COPIES,
         ],
     },
-    Line {
+    GroupPatterns {
         space: Space::User,
         group: Group::Copying,
         names: &["memcpy*", "__memcpy*", "memmove*", "__memmove*", "mempcpy*", "__mempcpy*"],
     },
     // kernel/locking, kernel/futex, net/core/sock.c. Before scheduling, because the locks of run queues are locks.
-    Line {
+    GroupPatterns {
         space: Space::Kernel,
         group: Group::Locking,
         names: &[
@@ -100,7 +100,7 @@ const LINES: [Line; 12] = [
             "pipe_unlock",
         ],
     },
-    Line {
+    GroupPatterns {
         space: Space::User,
         group: Group::Locking,
         names: &[
@@ -117,7 +117,7 @@ const LINES: [Line; 12] = [
         ],
     },
     // kernel/sched, kernel/entry, and switch_to of each architecture.
-    Line {
+    GroupPatterns {
         space: Space::Kernel,
         group: Group::Scheduling,
         names: &[
@@ -202,7 +202,7 @@ const LINES: [Line; 12] = [
     },
     // mm/page_alloc.c, mm/slub.c, mm/memcontrol.c, net/core/skbuff.c, and the pages of pipes. Clearing a page is
     // part of its allocation.
-    Line {
+    GroupPatterns {
         space: Space::Kernel,
         group: Group::Allocation,
         names: &[
@@ -283,7 +283,7 @@ const LINES: [Line; 12] = [
             "anon_pipe_buf_release",
         ],
     },
-    Line {
+    GroupPatterns {
         space: Space::User,
         group: Group::Allocation,
         names: &[
@@ -311,7 +311,7 @@ const LINES: [Line; 12] = [
     },
     // arch/x86/entry, arch/arm64/kernel/entry.S and syscall.c, include/linux/entry-common.h, fs/file.c: the path of
     // every system call, including its speculation mitigations.
-    Line {
+    GroupPatterns {
         space: Space::Kernel,
         group: Group::EntryExit,
         names: &[
@@ -358,7 +358,7 @@ const LINES: [Line; 12] = [
         ],
     },
     // Wrappers of a library around the instruction that enters the kernel.
-    Line {
+    GroupPatterns {
         space: Space::User,
         group: Group::EntryExit,
         names: &[
@@ -372,7 +372,7 @@ const LINES: [Line; 12] = [
             "__GI___libc_*",
         ],
     },
-    Line {
+    GroupPatterns {
         space: Space::User,
         group: Group::EntryExit,
         names: &[
@@ -409,13 +409,13 @@ const LINES: [Line; 12] = [
         ],
     },
     // Bracketed names stand for functions whose names the kernel hides or does not have.
-    Line { space: Space::Kernel, group: Group::Unresolved, names: &["[*]"] },
-    Line { space: Space::Kernel, group: Group::TheRest, names: &["*"] },
+    GroupPatterns { space: Space::Kernel, group: Group::Unresolved, names: &["[*]"] },
+    GroupPatterns { space: Space::Kernel, group: Group::Other, names: &["*"] },
 ];
 
 /// Functions in which the kernel enables interrupts again, or leaves an idle CPU. A timer interrupt that was held
 /// off is taken there.
-const LETS_IN: [&str; 16] = [
+const INTERRUPT_ENABLING: [&str; 16] = [
     "finish_task_switch*",
     "_raw_spin_unlock_irqrestore",
     "_raw_spin_unlock_irq",
@@ -436,26 +436,26 @@ const LETS_IN: [&str; 16] = [
 
 /// Returns the group of the function called `symbol`.
 pub fn group_of(space: Space, symbol: &str) -> Group {
-    let name = plain(symbol);
-    let line = LINES
-        .iter()
-        .find(|line| line.space == space && line.names.iter().any(|pattern| fits(pattern, name)));
-    line.map_or(Group::TheRest, |line| line.group)
+    let name = strip_suffixes(symbol);
+    let line = PATTERNS.iter().find(|line| {
+        line.space == space && line.names.iter().any(|pattern| is_match(pattern, name))
+    });
+    line.map_or(Group::Other, |line| line.group)
 }
 
 /// Whether a sample at the kernel function `symbol` may have been due earlier.
-pub fn lets_interrupts_in(symbol: &str) -> bool {
-    LETS_IN.iter().any(|pattern| fits(pattern, plain(symbol)))
+pub fn is_interrupt_enabling(symbol: &str) -> bool {
+    INTERRUPT_ENABLING.iter().any(|pattern| is_match(pattern, strip_suffixes(symbol)))
 }
 
 /// Strips the suffixes that compilers and linkers append to a name: `.isra.0`, `.constprop.0`, `@plt`.
-fn plain(symbol: &str) -> &str {
+fn strip_suffixes(symbol: &str) -> &str {
     let end = symbol.find(['.', '@']).filter(|&at| at > 0).unwrap_or(symbol.len());
     &symbol[..end]
 }
 
 /// Whether `name` matches `pattern`.
-fn fits(pattern: &str, name: &str) -> bool {
+fn is_match(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(start) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();
@@ -473,10 +473,10 @@ mod tests {
 
     #[test]
     fn a_star_stands_for_any_letters() {
-        assert!(fits("a*", "a") && fits("a*", "abc") && !fits("a*", "ba"));
-        assert!(fits("*lock*", "spin_lock_irq") && !fits("*lock*", "loc"));
-        assert!(fits("a*b*c", "a1b2c") && !fits("a*b*c", "a1b2"));
-        assert!(fits("abc", "abc") && !fits("abc", "abcd"));
+        assert!(is_match("a*", "a") && is_match("a*", "abc") && !is_match("a*", "ba"));
+        assert!(is_match("*lock*", "spin_lock_irq") && !is_match("*lock*", "loc"));
+        assert!(is_match("a*b*c", "a1b2c") && !is_match("a*b*c", "a1b2"));
+        assert!(is_match("abc", "abc") && !is_match("abc", "abcd"));
     }
 
     #[test]
@@ -484,29 +484,29 @@ mod tests {
         let kernel = [
             ("rep_movs_alternative", Group::Copying),
             ("_copy_to_iter", Group::Copying),
-            ("copy_page_range", Group::TheRest),
+            ("copy_page_range", Group::Other),
             ("finish_task_switch.isra.0", Group::Scheduling),
             ("raw_spin_rq_lock_nested", Group::Locking),
             ("mutex_lock", Group::Locking),
-            ("update_process_times", Group::TheRest),
+            ("update_process_times", Group::Other),
             ("get_page_from_freelist", Group::Allocation),
             ("entry_SYSCALL_64_after_hwframe", Group::EntryExit),
             ("el0_svc", Group::EntryExit),
-            ("pipe_read", Group::TheRest),
+            ("pipe_read", Group::Other),
             ("[kernel]", Group::Unresolved),
-            (LEARNED_COPIES, Group::Copying),
+            (INFERRED_COPIES, Group::Copying),
         ];
         for (name, group) in kernel {
             assert_eq!(group_of(Space::Kernel, name), group, "{name}");
         }
         assert_eq!(group_of(Space::User, "__memmove_avx_unaligned_erms"), Group::Copying);
         assert_eq!(group_of(Space::User, "__write"), Group::EntryExit);
-        assert_eq!(group_of(Space::User, "[libc.so.6]"), Group::TheRest);
+        assert_eq!(group_of(Space::User, "[libc.so.6]"), Group::Other);
     }
 
     #[test]
     fn where_interrupts_come_back_is_known() {
-        assert!(lets_interrupts_in("finish_task_switch.isra.0"));
-        assert!(!lets_interrupts_in("_raw_spin_lock"));
+        assert!(is_interrupt_enabling("finish_task_switch.isra.0"));
+        assert!(!is_interrupt_enabling("_raw_spin_lock"));
     }
 }

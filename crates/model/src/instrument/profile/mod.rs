@@ -2,16 +2,17 @@
 
 mod flame;
 mod groups;
-mod pictures;
 mod row;
-pub use flame::flame;
-pub use groups::{LEARNED_COPIES, group_of, lets_interrupts_in};
+mod views;
+pub use flame::flame_graph;
+pub use groups::{INFERRED_COPIES, group_of, is_interrupt_enabling};
 pub use row::{
-    Group, GroupShare, KernelSymbols, Reach, Row, Space, Stack, StackFrame, Summary, SymbolShare,
+    Group, GroupShare, KernelSymbols, ProfileRow, ProfileSummary, SampledThreads, Space, Stack,
+    StackFrame, SymbolShare,
 };
 
-use super::{Disturbs, InstrumentFacts};
+use super::{InstrumentFacts, Intrusive};
 
 /// Description of `profile`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "profile", disturbs: Disturbs::Yes, pictures: pictures::pictures };
+    InstrumentFacts { name: "profile", intrusive: Intrusive::Yes, views: views::views };

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// One row. Each role has one `summary`, and any number of the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "row", rename_all = "kebab-case")]
-pub enum Row {
+pub enum ProfileRow {
     /// Description of the sampling.
-    Summary(Summary),
+    Summary(ProfileSummary),
     /// Time by group of symbols.
     Group(GroupShare),
     /// Time by symbol.
@@ -20,13 +20,13 @@ pub enum Row {
 
 /// Description of the sampling of one role in the measured phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct ProfileSummary {
     /// Event that triggers samples.
     pub event: String,
     /// Requested sampling frequency: samples per second of CPU time of a thread.
     pub frequency_hz: u64,
     /// Threads that were sampled.
-    pub reach: Reach,
+    pub sampled: SampledThreads,
     /// Number of samples.
     pub samples: u64,
     /// Number of events that the samples stand for; for a clock, ns.
@@ -44,13 +44,13 @@ pub struct Summary {
     /// Share of the role's CPU time that the samples stand for, if the event is a clock. It is below 1 where
     /// interrupts came late or not at all. Null if the CPU time is unknown.
     #[serde(default)]
-    pub covered_share: Option<f64>,
+    pub cpu_time_coverage: Option<f64>,
 }
 
 /// Threads that the event samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reach {
+pub enum SampledThreads {
     /// Any thread on the CPUs that the peers may use; samples of other processes are discarded.
     Cpus,
     /// Only the threads of the peers. The timer of a clock event is then set at every context switch, and many of
@@ -87,7 +87,7 @@ pub struct GroupShare {
     /// Upper bound of the interval.
     pub share_high: f64,
     /// Whether the kernel's part was inferred from places where copying was detected, not from symbol names.
-    pub learned: bool,
+    pub inferred: bool,
 }
 
 /// Share of one function in the samples of a role.
@@ -186,7 +186,7 @@ pub enum Group {
     /// Enters and leaves the kernel.
     EntryExit,
     /// Does anything else.
-    TheRest,
+    Other,
     /// Unknown, because the kernel hides its symbols.
     Unresolved,
 }
@@ -199,35 +199,35 @@ impl Group {
         Self::Locking,
         Self::Allocation,
         Self::EntryExit,
-        Self::TheRest,
+        Self::Other,
         Self::Unresolved,
     ];
 
     /// Returns the colour of the group as an SVG colour. The colours can be distinguished on light and dark
     /// backgrounds.
     #[must_use]
-    pub const fn colour(self) -> &'static str {
+    pub const fn color(self) -> &'static str {
         match self {
             Self::Copying => "#e4572e",
             Self::Scheduling => "#2e86ab",
             Self::Locking => "#a23b72",
             Self::Allocation => "#f3a712",
             Self::EntryExit => "#5b8c5a",
-            Self::TheRest => "#8d99ae",
+            Self::Other => "#8d99ae",
             Self::Unresolved => "#c9ced6",
         }
     }
 
     /// Returns the word used in results.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Copying => "copying",
             Self::Scheduling => "scheduling",
             Self::Locking => "locking",
             Self::Allocation => "allocation",
             Self::EntryExit => "entry-exit",
-            Self::TheRest => "the-rest",
+            Self::Other => "other",
             Self::Unresolved => "unresolved",
         }
     }
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_group_has_the_word_that_results_use() {
         for group in Group::ALL {
-            assert_eq!(serde_json::to_value(group).unwrap(), group.word());
+            assert_eq!(serde_json::to_value(group).unwrap(), group.name());
         }
     }
 
@@ -260,10 +260,10 @@ mod tests {
 
     #[test]
     fn rows_are_told_apart() {
-        let stack = Row::Stack(Stack { stack: "sender;main".to_owned(), samples: 3 });
-        let told = Observation::of(Some("sender"), &stack);
+        let stack = ProfileRow::Stack(Stack { stack: "sender;main".to_owned(), samples: 3 });
+        let told = Observation::from_row(Some("sender"), &stack);
         let text = serde_json::to_string(&told).unwrap();
         assert_eq!(text, r#"{"role":"sender","row":"stack","samples":3,"stack":"sender;main"}"#);
-        assert_eq!(told.row::<Row>(), Some(stack));
+        assert_eq!(told.row::<ProfileRow>(), Some(stack));
     }
 }

@@ -1,11 +1,11 @@
 //! Scheduling of each role.
 
-mod pictures;
 mod row;
-pub use row::{Percentiles, Row, Sleep};
+mod views;
+pub use row::{SchedRow, Sleep, WakeupPercentiles};
 
-use super::{Disturbs, InstrumentFacts};
+use super::{InstrumentFacts, Intrusive};
 
 /// Description of `sched`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "sched", disturbs: Disturbs::Yes, pictures: pictures::pictures };
+    InstrumentFacts { name: "sched", intrusive: Intrusive::Yes, views: views::views };

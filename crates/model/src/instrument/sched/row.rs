@@ -9,17 +9,17 @@ use crate::instrument_view::State;
 /// Scheduling of one role in the measured phase. Times and counts are sums over its threads, each from the time it
 /// was first seen. If there is only one thread, the times add up to the interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct SchedRow {
     /// Time from the first mark of the role to its second, ns.
     pub interval_ns: u64,
     /// Number of threads seen.
     pub threads: u64,
     /// Number of switches and wake-ups of untracked threads, which are in no other figure: there is room for 32
     /// threads.
-    pub untold_events: u64,
+    pub untracked_thread_events: u64,
     /// Number of lost events: switches and wake-ups that must have occurred but that the kernel did not report.
     /// After each, the time up to the next event is attributed to the previous state. Usually zero.
-    pub missed_events: u64,
+    pub lost_events: u64,
     /// Time on a CPU, ns.
     pub on_cpu_ns: u64,
     /// Time waiting for a CPU, ns.
@@ -41,9 +41,9 @@ pub struct Row {
     pub woken_by: BTreeMap<String, u64>,
     /// Histogram of the time from wake-up to running, over powers of two: lower bound of each row, ns, and its
     /// count.
-    pub wakeup_latency_quantised_ns: Vec<(u64, u64)>,
+    pub wakeup_latency_log2_histogram_ns: Vec<(u64, u64)>,
     /// Percentiles of the same time; null if the role was never woken.
-    pub wakeup_latency_percentiles_ns: Option<Percentiles>,
+    pub wakeup_latency_percentiles_ns: Option<WakeupPercentiles>,
     /// States of the role with their start and end, ns after the first mark of any role; only the beginning is
     /// stored.
     pub timeline: Vec<(u64, u64, State)>,
@@ -64,7 +64,7 @@ pub struct Sleep {
 
 /// Percentiles, ns, accurate to the width of the histogram rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Percentiles {
+pub struct WakeupPercentiles {
     /// 50th percentile (median).
     pub p50: u64,
     /// 90th percentile.

@@ -1,11 +1,11 @@
 //! System calls of each role.
 
-mod pictures;
 mod row;
-pub use row::{Percentiles, Row};
+mod views;
+pub use row::{CallPercentiles, SyscallRow};
 
-use super::{Disturbs, InstrumentFacts};
+use super::{InstrumentFacts, Intrusive};
 
 /// Description of `syscalls`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "syscalls", disturbs: Disturbs::Yes, pictures: pictures::pictures };
+    InstrumentFacts { name: "syscalls", intrusive: Intrusive::Yes, views: views::views };

@@ -6,7 +6,7 @@ use crate::log2_histogram::percentile;
 
 /// One system call of one role in the measured phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
+pub struct SyscallRow {
     /// Name of the call, or its number if the name is unknown.
     pub syscall: String,
     /// Number of the call; `None` for the row that collects all calls beyond the table.
@@ -21,22 +21,22 @@ pub struct Row {
     /// Number of calls that failed.
     pub errors: u64,
     /// Histogram of the times over powers of two: lower bound of each row, ns, and its count.
-    pub quantised_ns: Vec<(u64, u64)>,
+    pub log2_histogram_ns: Vec<(u64, u64)>,
     /// Percentiles of the time, ns.
-    pub percentiles_ns: Percentiles,
+    pub percentiles_ns: CallPercentiles,
     /// Total time of the calls, ns.
     pub total_ns: u64,
     /// Time of the shortest call, ns.
-    pub least_ns: u64,
+    pub min_ns: u64,
     /// Histogram of the return values of successful calls over powers of two: lower bound of each row, and its
     /// count.
-    pub quantised_returned: Vec<(u64, u64)>,
+    pub log2_histogram_returned: Vec<(u64, u64)>,
 }
 
 /// Percentiles of the time of a call. They come from the histogram, so they are accurate to its powers of two;
 /// `max` is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Percentiles {
+pub struct CallPercentiles {
     /// Median, ns.
     pub p50: u64,
     /// 90th percentile, ns.
@@ -47,12 +47,12 @@ pub struct Percentiles {
     pub max: u64,
 }
 
-impl Percentiles {
-    /// Computes the percentiles of calls with the histogram `pairs`, the shortest of which took `least` ns and the
+impl CallPercentiles {
+    /// Computes the percentiles of calls with the histogram `pairs`, the shortest of which took `min` ns and the
     /// longest `max` ns.
     #[must_use]
-    pub fn of(pairs: &[(u64, u64)], least: u64, max: u64) -> Self {
-        let at = |percent| percentile(pairs, percent).unwrap_or(max).min(max).max(least);
+    pub fn from_histogram(pairs: &[(u64, u64)], min: u64, max: u64) -> Self {
+        let at = |percent| percentile(pairs, percent).unwrap_or(max).min(max).max(min);
         Self { p50: at(50.0), p90: at(90.0), p99: at(99.0), max }
     }
 }
@@ -63,9 +63,10 @@ mod tests {
 
     #[test]
     fn percentiles_lie_between_the_shortest_and_the_longest() {
-        let percentiles = Percentiles::of(&[(128, 98), (256, 0), (512, 2)], 130, 540);
+        let percentiles =
+            CallPercentiles::from_histogram(&[(128, 98), (256, 0), (512, 2)], 130, 540);
         assert_eq!(percentiles.p50, 193);
         assert_eq!(percentiles.p99, 540);
-        assert_eq!(Percentiles::of(&[(128, 1)], 200, 200).p50, 200);
+        assert_eq!(CallPercentiles::from_histogram(&[(128, 1)], 200, 200).p50, 200);
     }
 }

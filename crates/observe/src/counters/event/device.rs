@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ipcperf_model::Unavailable;
 
-use super::Code;
+use super::EventCode;
 
 /// An event source (PMU).
 #[derive(Clone, Debug)]
@@ -31,13 +31,13 @@ struct Format {
 /// Names of the fields, in the order of [`Format::field`].
 const FIELDS: [&str; 3] = ["config", "config1", "config2"];
 /// Sources of the kernel that do not belong to a processor.
-const NO_PROCESSORS: [&str; 6] =
+const NON_PROCESSOR_SOURCES: [&str; 6] =
     ["breakpoint", "kprobe", "software", "tracepoint", "uprobe", "msr"];
 /// Suffixes of files that describe an event rather than define one.
-const NO_EVENTS: [&str; 4] = [".scale", ".unit", ".snapshot", ".per-pkg"];
+const NON_EVENT_SUFFIXES: [&str; 4] = [".scale", ".unit", ".snapshot", ".per-pkg"];
 
 /// Reads the sources below `root`, ordered by name.
-pub(super) fn all(root: &Path) -> Vec<Device> {
+pub(super) fn read_all(root: &Path) -> Vec<Device> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     let mut devices: Vec<_> = entries.filter_map(|entry| Device::read(&entry.path())).collect();
     devices.sort_by(|one, other| one.name.cmp(&other.name));
@@ -50,13 +50,15 @@ impl Device {
         let kind = fs::read_to_string(path.join("type")).ok()?.trim().parse().ok()?;
         let formats = files(&path.join("format"));
         let formats =
-            formats.into_iter().filter_map(|(name, text)| Some((name, Format::of(&text)?)));
+            formats.into_iter().filter_map(|(name, text)| Some((name, Format::parse(&text)?)));
         let mut events = files(&path.join("events"));
-        events.retain(|(name, _)| !NO_EVENTS.iter().any(|end| name.ends_with(end)));
+        events.retain(|(name, _)| !NON_EVENT_SUFFIXES.iter().any(|end| name.ends_with(end)));
         let is_shared = path.join("cpumask").exists();
         let is_core = name == "cpu"
             || name.starts_with("cpu_")
-            || path.join("cpus").exists() && !is_shared && !NO_PROCESSORS.contains(&name.as_str());
+            || path.join("cpus").exists()
+                && !is_shared
+                && !NON_PROCESSOR_SOURCES.contains(&name.as_str());
         Some(Self { name, kind, is_core, is_shared, formats: formats.collect(), events })
     }
 
@@ -73,16 +75,17 @@ impl Device {
 
     /// Whether the terms of one of its events are exactly `event=number`.
     pub(super) fn has_number(&self, number: u64) -> bool {
-        let is = |terms: &str| terms.strip_prefix("event=").and_then(parsed) == Some(number);
-        self.events.iter().any(|event| is(&event.1))
+        let has_number =
+            |terms: &str| terms.strip_prefix("event=").and_then(parse_number) == Some(number);
+        self.events.iter().any(|event| has_number(&event.1))
     }
 
     /// Returns the code for comma-separated `terms`: event names, or terms with values.
-    pub(super) fn code(&self, terms: &str, word: &str) -> Result<Code, Unavailable> {
+    pub(super) fn code(&self, terms: &str, event: &str) -> Result<EventCode, Unavailable> {
         if self.is_shared {
             return Err(Unavailable {
-                reason: format!("{word}: {} counts for all processes together", self.name),
-                remedy: "ask for an event of the core".to_owned(),
+                reason: format!("{event}: {} counts all processes together", self.name),
+                remedy: "use an event of the core".to_owned(),
             });
         }
         let mut fields = [0; 3];
@@ -91,40 +94,41 @@ impl Device {
                 Some(inner) => inner.split(',').try_for_each(|term| self.set(&mut fields, term)),
                 None => self.set(&mut fields, term),
             }
-            .map_err(|why| self.no_term(word, &why))?;
+            .map_err(|why| self.unknown_term(event, &why))?;
         }
         let [config, config1, config2] = fields;
-        Ok(Code { kind: self.kind, config, config1, config2 })
+        Ok(EventCode { kind: self.kind, config, config1, config2 })
     }
 
     /// Sets the bits of one term.
     fn set(&self, fields: &mut [u64; 3], term: &str) -> Result<(), String> {
         let (name, value) = term.split_once('=').unwrap_or((term, "1"));
-        let value = parsed(value).ok_or_else(|| format!("{value} in {term} is no number"))?;
+        let value =
+            parse_number(value).ok_or_else(|| format!("{value} in {term} is not a number"))?;
         if let Some(field) = FIELDS.iter().position(|field| *field == name) {
             fields[field] |= value;
             return Ok(());
         }
         let format = self.formats.iter().find(|format| format.0 == name);
-        let format = &format.ok_or_else(|| format!("it has no {name}"))?.1;
+        let format = &format.ok_or_else(|| format!("it has no term {name}"))?.1;
         fields[format.field] |=
-            format.placed(value).ok_or_else(|| format!("{term} is too large"))?;
+            format.scatter_bits(value).ok_or_else(|| format!("{term} is too large"))?;
         Ok(())
     }
 
-    fn no_term(&self, word: &str, why: &str) -> Unavailable {
+    fn unknown_term(&self, event: &str, why: &str) -> Unavailable {
         let terms: Vec<_> = self.formats.iter().map(|format| format.0.as_str()).collect();
-        let known = if terms.is_empty() { "no terms".to_owned() } else { terms.join(", ") };
+        let known = if terms.is_empty() { "none".to_owned() } else { terms.join(", ") };
         Unavailable {
-            reason: format!("{} has no event {word}: {why}", self.name),
-            remedy: format!("it has {known}, and the events that `perf list` shows"),
+            reason: format!("{} has no event {event}: {why}", self.name),
+            remedy: format!("its terms: {known}; `perf list` shows its events"),
         }
     }
 }
 
 impl Format {
     /// Parses a file in `format`, such as `config:0-7,32-35`.
-    fn of(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let (field, ranges) = text.trim().split_once(':')?;
         let field = FIELDS.iter().position(|known| *known == field)?;
         let range = |text: &str| {
@@ -137,7 +141,7 @@ impl Format {
     }
 
     /// Moves the bits of `value` to their positions; `None` if there are too many.
-    fn placed(&self, mut value: u64) -> Option<u64> {
+    fn scatter_bits(&self, mut value: u64) -> Option<u64> {
         let mut placed = 0;
         for &(first, last) in &self.ranges {
             let width = last - first + 1;
@@ -163,7 +167,7 @@ fn files(folder: &Path) -> Vec<(String, String)> {
 }
 
 /// Parses a decimal number, or a hexadecimal number with the prefix `0x`.
-fn parsed(text: &str) -> Option<u64> {
+fn parse_number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),
@@ -192,7 +196,7 @@ mod tests {
             is_shared: false,
             formats: formats
                 .into_iter()
-                .map(|(name, text)| (name, Format::of(&text).unwrap()))
+                .map(|(name, text)| (name, Format::parse(&text).unwrap()))
                 .collect(),
             events: pairs(&[
                 ("mem-loads", "event=0xcd,umask=0x1,ldlat=3"),
@@ -208,7 +212,7 @@ mod tests {
         assert_eq!(code("event=60,inv").config, 0x80_003c);
         assert_eq!(
             code("config=0x12,config2=7"),
-            Code { kind: 4, config: 0x12, config1: 0, config2: 7 }
+            EventCode { kind: 4, config: 0x12, config1: 0, config2: 7 }
         );
         let loads = code("mem-loads");
         assert_eq!((loads.config, loads.config1), (0x1cd, 3));
@@ -218,9 +222,9 @@ mod tests {
     #[test]
     fn what_a_term_cannot_be_is_said() {
         let why = |terms| device().code(terms, terms).unwrap_err().reason;
-        assert!(why("evnt=1").contains("it has no evnt"));
+        assert!(why("evnt=1").contains("it has no term evnt"));
         assert!(why("event=0x1000").contains("too large"));
-        assert!(why("event=many").contains("no number"));
+        assert!(why("event=many").contains("not a number"));
         let shared = Device { is_shared: true, ..device() };
         assert!(shared.code("event=1", "x").unwrap_err().reason.contains("all processes"));
     }
@@ -228,15 +232,15 @@ mod tests {
     #[test]
     fn no_range_of_bits_is_made_up() {
         for text in ["config:8-7", "config:0-64", "config3:0", "config", "config:a"] {
-            assert_eq!(Format::of(text), None, "{text}");
+            assert_eq!(Format::parse(text), None, "{text}");
         }
-        let whole = Format::of("config:0-63\n").unwrap();
-        assert_eq!(whole.placed(u64::MAX), Some(u64::MAX));
+        let whole = Format::parse("config:0-63\n").unwrap();
+        assert_eq!(whole.scatter_bits(u64::MAX), Some(u64::MAX));
     }
 
     #[test]
     fn a_folder_of_the_kernels_is_read() {
-        let software = all(Path::new("/sys/bus/event_source/devices"))
+        let software = read_all(Path::new("/sys/bus/event_source/devices"))
             .into_iter()
             .find(|device| device.name == "software");
         assert_eq!(software.map(|device| (device.kind, device.is_core)), Some((1, false)));

@@ -11,7 +11,7 @@ use perf_event_open_sys::bindings::{
     PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE, PERF_TYPE_SOFTWARE,
 };
 
-use super::Code;
+use super::EventCode;
 
 /// Events of the processor.
 const HARDWARE: &[(&str, u32)] = &[
@@ -52,31 +52,31 @@ const OPERATIONS: [[&str; 2]; 3] =
     [["loads", "load-misses"], ["stores", "store-misses"], ["prefetches", "prefetch-misses"]];
 
 /// Returns the code of the event called `name`.
-pub(super) fn code(name: &str) -> Option<Code> {
-    let of = |list: &[(&str, u32)], kind| {
+pub(super) fn code(name: &str) -> Option<EventCode> {
+    let find = |list: &[(&str, u32)], kind| {
         let found = list.iter().find(|known| known.0.eq_ignore_ascii_case(name))?;
-        Some(Code::of(kind, found.1.into()))
+        Some(EventCode::new(kind, found.1.into()))
     };
-    of(HARDWARE, PERF_TYPE_HARDWARE)
-        .or_else(|| of(SOFTWARE, PERF_TYPE_SOFTWARE))
-        .or_else(|| caches().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.1))
+    find(HARDWARE, PERF_TYPE_HARDWARE).or_else(|| find(SOFTWARE, PERF_TYPE_SOFTWARE)).or_else(
+        || cache_events().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.1),
+    )
 }
 
 /// Returns all names, each with whether the processor or the kernel counts it.
 pub(super) fn names() -> impl Iterator<Item = (String, &'static str)> {
-    let hardware = HARDWARE.iter().map(|known| (known.0.to_owned(), "the processor's"));
-    let software = SOFTWARE.iter().map(|known| (known.0.to_owned(), "the kernel's"));
-    hardware.chain(software).chain(caches().map(|known| (known.0, "the processor's")))
+    let hardware = HARDWARE.iter().map(|known| (known.0.to_owned(), "hardware event"));
+    let software = SOFTWARE.iter().map(|known| (known.0.to_owned(), "software event"));
+    hardware.chain(software).chain(cache_events().map(|known| (known.0, "hardware cache event")))
 }
 
 /// Returns the cache events. The config holds the IDs of the cache, the operation and the result, one byte each.
-fn caches() -> impl Iterator<Item = (String, Code)> {
+fn cache_events() -> impl Iterator<Item = (String, EventCode)> {
     let results = (0..2_u8).flat_map(|result| (0..3_u8).map(move |operation| (operation, result)));
     results.flat_map(|(operation, result)| {
         (0_u8..).zip(CACHES).map(move |(cache, name)| {
             let what = OPERATIONS[usize::from(operation)][usize::from(result)];
             let config = u64::from_le_bytes([cache, operation, result, 0, 0, 0, 0, 0]);
-            (format!("{name}-{what}"), Code::of(PERF_TYPE_HW_CACHE, config))
+            (format!("{name}-{what}"), EventCode::new(PERF_TYPE_HW_CACHE, config))
         })
     })
 }

@@ -1,63 +1,65 @@
 //! Lists all known events, and suggests similar ones for an unknown name.
 
 use ipcperf_model::Unavailable;
-use ipcperf_model::instrument::counters::Known;
+use ipcperf_model::instrument::counters::KnownEvent;
 
 use super::{Machine, generic};
-use crate::counters::SETS;
+use crate::counters::EVENT_SETS;
 
 /// Minimum similarity of a suggestion, from 0 to 1.
-const SIMILAR: f64 = 0.85;
+const MIN_SIMILARITY: f64 = 0.85;
 /// Maximum number of suggestions.
-const SHOWN: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
-/// Unknown event `word`, with suggestions.
-pub(super) fn no_word(word: &str, machine: &Machine) -> Unavailable {
-    let near = near(word, known(machine).map(|known| known.name));
-    let listed = "a number as rHEX, SOURCE/TERMS/, or a name below /sys/bus/event_source/devices";
+/// Unknown event `event`, with suggestions.
+pub(super) fn unknown_event(event: &str, machine: &Machine) -> Unavailable {
+    let suggestions = suggest(event, known_events(machine).map(|known| known.name));
+    let listed = "raw codes rHEX, PMU/TERMS/, and names below /sys/bus/event_source/devices";
     Unavailable {
-        reason: format!("there is no event {word}"),
-        remedy: match &near[..] {
+        reason: format!("unknown event {event}"),
+        remedy: match &suggestions[..] {
             [] => {
-                let sets: Vec<_> = SETS.iter().map(|set| set.name).collect();
+                let sets: Vec<_> = EVENT_SETS.iter().map(|set| set.name).collect();
                 format!(
-                    "known are cycles, LLC-loads, MEM_READ and others, sets {}, {listed}",
+                    "valid events: cycles, LLC-loads, MEM_READ and others, the sets {}, {listed}",
                     sets.join(", ")
                 )
             }
-            near => format!("did you mean {}? Known are also {listed}", near.join(" or ")),
+            near => format!("did you mean {}? Also valid: {listed}", near.join(" or ")),
         },
     }
 }
 
 /// Returns every event name known on this machine, with its description.
-pub(super) fn known(machine: &Machine) -> impl Iterator<Item = Known> {
-    let own = |name: &str, about: &str| Known { name: name.to_owned(), about: about.to_owned() };
-    let sets = SETS
+pub(super) fn known_events(machine: &Machine) -> impl Iterator<Item = KnownEvent> {
+    let entry =
+        |name: &str, about: &str| KnownEvent { name: name.to_owned(), about: about.to_owned() };
+    let sets = EVENT_SETS
         .iter()
-        .map(move |set| own(set.name, &format!("{}: {}", set.about, set.events.join(", "))));
-    let names = machine.core.lines().map(move |line| own(line.name, line.of));
+        .map(move |set| entry(set.name, &format!("{}: {}", set.about, set.events.join(", "))));
+    let names = machine.core.aliases().map(move |line| entry(line.name, line.description));
     let events = machine.devices.iter().flat_map(move |device| {
-        device.events().map(move |name| own(name, &format!("of {}", device.name)))
+        device.events().map(move |name| entry(name, &format!("event of {}", device.name)))
     });
     generic::names()
-        .map(move |(name, about)| own(&name, about))
+        .map(move |(name, about)| entry(&name, about))
         .chain(sets)
         .chain(names)
         .chain(events)
 }
 
-/// Returns the names in `known` that are similar to `word`, the most similar first.
-fn near(word: &str, known: impl Iterator<Item = String>) -> Vec<String> {
-    let word = word.to_lowercase();
-    let like = |known: &str| match strsim::osa_distance(&word, known) {
+/// Returns the names in `known_events` that are similar to `event`, the most similar first.
+fn suggest(event: &str, known: impl Iterator<Item = String>) -> Vec<String> {
+    let event = event.to_lowercase();
+    let similarity = |known: &str| match strsim::osa_distance(&event, known) {
         0 | 1 => 1.0,
-        _ => strsim::jaro_winkler(&word, known),
+        _ => strsim::jaro_winkler(&event, known),
     };
-    let mut near: Vec<_> = known.map(|known| (like(&known.to_lowercase()), known)).collect();
-    near.retain(|one| one.0 >= SIMILAR);
-    near.sort_by(|one, other| other.0.total_cmp(&one.0));
-    near.into_iter().map(|one| one.1).take(SHOWN).collect()
+    let mut ranked: Vec<_> =
+        known.map(|known| (similarity(&known.to_lowercase()), known)).collect();
+    ranked.retain(|one| one.0 >= MIN_SIMILARITY);
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+    ranked.into_iter().map(|one| one.1).take(MAX_SUGGESTIONS).collect()
 }
 
 #[cfg(test)]
@@ -68,7 +70,7 @@ mod tests {
     #[test]
     fn a_slip_is_understood_and_nonsense_is_told_what_there_is() {
         let machine = Machine { core: Core::Armv8, devices: Vec::new() };
-        let remedy = |wrong| no_word(wrong, &machine).remedy;
+        let remedy = |wrong| unknown_event(wrong, &machine).remedy;
         assert!(remedy("cylces").starts_with("did you mean cycles"), "{}", remedy("cylces"));
         assert!(remedy("mem_reed").contains("MEM_READ"), "{}", remedy("mem_reed"));
         assert!(remedy("LLC-lods").contains("LLC-loads"));

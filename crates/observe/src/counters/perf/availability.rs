@@ -4,28 +4,28 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use ipcperf_model::Unavailable;
-use ipcperf_model::instrument::counters::Space;
+use ipcperf_model::instrument::counters::PrivilegeLevel;
 use rustix::io::Errno;
 
-use super::group::{Group, HEAD, MOST, Whose};
+use super::group::{CounterGroup, CounterTarget, HEADER_WORDS, MAX_COUNTERS};
 use super::refusal;
-use crate::counters::event::{Event, Failed, Machine};
+use crate::counters::event::{Event, EventError, Machine};
 
 /// An available event.
 #[derive(Debug)]
-pub(super) struct Trial {
+pub(super) struct AvailableEvent {
     /// The event, with the available spaces only.
     pub(super) event: Event,
     /// Reason why part of the event is unavailable.
-    pub(super) without: Option<Unavailable>,
+    pub(super) restriction: Option<Unavailable>,
 }
 
 /// Time within which a group must be counted once: other users may hold the counters until the next tick.
-const PATIENCE: Duration = Duration::from_millis(20);
+const TIMEOUT: Duration = Duration::from_millis(20);
 
 /// Events that occur in any program. If their count is zero, the processor uses the number for something else or for
 /// nothing, as virtual machines do for events that the host does not expose.
-const SURE: [&str; 11] = [
+const NEVER_ZERO_EVENTS: [&str; 11] = [
     "L1D_CACHE",
     "L1D_CACHE_REFILL",
     "L1_DCACHE_ACCESS",
@@ -39,75 +39,77 @@ const SURE: [&str; 11] = [
     "ST_SPEC",
 ];
 
-/// Tries the event called `word`: whether the kernel accepts it and the processor counts it.
-pub(super) fn try_event(word: &str, machine: &Machine) -> Result<Trial, Failed> {
-    let trial = try_kernel(word, machine)?;
+/// Tries the event called `name`: whether the kernel accepts it and the processor counts it.
+pub(super) fn try_event(name: &str, machine: &Machine) -> Result<AvailableEvent, EventError> {
+    let trial = try_open(name, machine)?;
     let event = &trial.event;
-    let counts = counted(std::slice::from_ref(event))
-        .ok_or_else(|| Failed::Absent(refusal::never_counted(word)))?;
-    let is_sure = SURE.contains(&event.name.to_uppercase().as_str());
-    let may_be_none = |number| is_sure || machine.may_count_nothing(number);
-    if event.code.raw().is_some_and(may_be_none) && counts.iter().all(|&count| count == 0) {
-        return Err(Failed::Absent(refusal::counts_nothing(word)));
+    let counts = trial_counts(std::slice::from_ref(event))
+        .ok_or_else(|| EventError::NotSupported(refusal::never_counted(name)))?;
+    let cannot_be_zero = NEVER_ZERO_EVENTS.contains(&event.name.to_uppercase().as_str());
+    let is_zero_suspicious = |number| cannot_be_zero || machine.may_count_nothing(number);
+    if event.code.raw_number().is_some_and(is_zero_suspicious)
+        && counts.iter().all(|&count| count == 0)
+    {
+        return Err(EventError::NotSupported(refusal::always_zero(name)));
     }
     Ok(trial)
 }
 
-/// Tries whether the kernel accepts the event called `word`.
-pub(super) fn try_kernel(word: &str, machine: &Machine) -> Result<Trial, Failed> {
-    let mut event = machine.event(word)?;
-    let refused = |errno| Failed::Absent(refusal::of(word, errno));
-    if event.code.raw().is_some_and(|number| machine.lacks(number)) {
+/// Tries whether the kernel accepts the event called `name`.
+pub(super) fn try_open(name: &str, machine: &Machine) -> Result<AvailableEvent, EventError> {
+    let mut event = machine.resolve(name)?;
+    let refused = |errno| EventError::NotSupported(refusal::from_errno(name, errno));
+    if event.code.raw_number().is_some_and(|number| machine.is_unimplemented(number)) {
         return Err(refused(Errno::NOENT));
     }
-    let without = open_alone(&mut event).map_err(refused)?;
-    Ok(Trial { event, without })
+    let restriction = open_reduced(&mut event).map_err(refused)?;
+    Ok(AvailableEvent { event, restriction })
 }
 
 /// Opens `event` alone and reduces its spaces to the available ones. Returns why the others are unavailable.
-fn open_alone(event: &mut Event) -> Result<Option<Unavailable>, Errno> {
-    let Err(errno) = opens(event) else { return Ok(None) };
-    let is_apart = event.spaces == [Space::User, Space::Kernel];
+fn open_reduced(event: &mut Event) -> Result<Option<Unavailable>, Errno> {
+    let Err(errno) = open_on_self(event) else { return Ok(None) };
+    let is_split = event.spaces == [PrivilegeLevel::User, PrivilegeLevel::Kernel];
     let is_refused = matches!(errno, Errno::ACCESS | Errno::PERM);
-    let program = Event { spaces: vec![Space::User], ..event.clone() };
-    let together = Event { spaces: vec![Space::Both], ..event.clone() };
+    let user_only = Event { spaces: vec![PrivilegeLevel::User], ..event.clone() };
+    let combined = Event { spaces: vec![PrivilegeLevel::Both], ..event.clone() };
     if is_refused {
         // The kernel checks permission first: opening the program's side alone shows whether the event exists.
-        opens(&program)?;
-    } else if is_apart && opens(&together).is_ok() {
-        *event = together;
-        return Ok(Some(refusal::not_apart(&event.name)));
+        open_on_self(&user_only)?;
+    } else if is_split && open_on_self(&combined).is_ok() {
+        *event = combined;
+        return Ok(Some(refusal::not_separable(&event.name)));
     }
-    if !(is_refused && is_apart) {
+    if !(is_refused && is_split) {
         return Err(errno);
     }
-    *event = program;
-    Ok(Some(refusal::not_the_kernels()))
+    *event = user_only;
+    Ok(Some(refusal::no_kernel_counts()))
 }
 
-fn opens(event: &Event) -> Result<(), Errno> {
-    let group = Group::open(std::slice::from_ref(event), Whose::Thread(0));
+fn open_on_self(event: &Event) -> Result<(), Errno> {
+    let group = CounterGroup::open(std::slice::from_ref(event), CounterTarget::Thread(0));
     group.map(drop).map_err(|(_, errno)| errno)
 }
 
 /// Whether the kernel accepts `events` as one group, and the processor counts it.
 pub(super) fn fits(events: &[Event]) -> bool {
-    events.iter().map(|event| event.spaces.len()).sum::<usize>() <= MOST
-        && counted(events).is_some()
+    events.iter().map(|event| event.spaces.len()).sum::<usize>() <= MAX_COUNTERS
+        && trial_counts(events).is_some()
 }
 
 /// Returns the counts of `events`, in each of their spaces, during a bit of mixed work; `None` if they do not form a
 /// group, or were never counted.
-fn counted(events: &[Event]) -> Option<Vec<u64>> {
-    let group = Group::open(events, Whose::Thread(0)).ok()?;
+fn trial_counts(events: &[Event]) -> Option<Vec<u64>> {
+    let group = CounterGroup::open(events, CounterTarget::Thread(0)).ok()?;
     let before = group.read();
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     loop {
-        exert();
+        do_mixed_work();
         let after = group.read();
-        let (then, now) = (before.get(HEAD - 1)?, after.get(HEAD - 1)?);
+        let (then, now) = (before.get(HEADER_WORDS - 1)?, after.get(HEADER_WORDS - 1)?);
         if now > then {
-            let counts = after.iter().zip(&before).skip(HEAD);
+            let counts = after.iter().zip(&before).skip(HEADER_WORDS);
             return Some(counts.map(|(after, before)| after - before).collect());
         }
         if Instant::now() >= end {
@@ -117,7 +119,7 @@ fn counted(events: &[Event]) -> Option<Vec<u64>> {
 }
 
 /// Does a bit of everything: loads, stores, branches, system calls, first touches of pages.
-fn exert() {
+fn do_mixed_work() {
     let mut pages = vec![0_u8; 256 << 10];
     for byte in pages.iter_mut().step_by(64) {
         *byte = byte.wrapping_add(1);

@@ -1,11 +1,11 @@
 //! Divides events into groups that fit into the processor's counters.
 
-use ipcperf_model::instrument::counters::Space;
+use ipcperf_model::instrument::counters::PrivilegeLevel;
 
 use crate::counters::event::Event;
 
 /// Names of cycles and instructions, which are in every group so that other counts can be related to them.
-const COMPANIONS: [&str; 7] = [
+const BASE_EVENTS: [&str; 7] = [
     "cycles",
     "cpu-cycles",
     "instructions",
@@ -18,75 +18,75 @@ const COMPANIONS: [&str; 7] = [
 /// Divides `events` into as few groups as `fits` allows: one if all fit. Otherwise the program and the kernel are
 /// counted in separate groups, so that each run counts twice as many events, whose counts can be related to each
 /// other.
-pub(super) fn parts(events: &[Event], fits: impl Fn(&[Event]) -> bool) -> Vec<Vec<String>> {
+pub(super) fn divide(events: &[Event], fits: impl Fn(&[Event]) -> bool) -> Vec<Vec<String>> {
     if events.is_empty() {
         return Vec::new();
     }
     if fits(events) {
-        return vec![events.iter().map(whole).collect()];
+        return vec![events.iter().map(full_name).collect()];
     }
-    let sides = [&[Space::User, Space::Both][..], &[Space::Kernel]];
-    sides.iter().flat_map(|side| packed(&of(events, side), &fits)).collect()
+    let sides = [&[PrivilegeLevel::User, PrivilegeLevel::Both][..], &[PrivilegeLevel::Kernel]];
+    sides.iter().flat_map(|side| pack(&restrict_to(events, side), &fits)).collect()
 }
 
 /// Returns the event name that requests `event` in all its spaces.
-fn whole(event: &Event) -> String {
+fn full_name(event: &Event) -> String {
     match event.spaces[..] {
-        [space] => event.word(space),
+        [space] => event.name_with_modifier(space),
         _ => event.name.clone(),
     }
 }
 
-/// Returns the part of `events` that is counted in one of the spaces in `side`.
-fn of(events: &[Event], side: &[Space]) -> Vec<Event> {
+/// Returns the part of `events` that is counted in one of the spaces in `spaces`.
+fn restrict_to(events: &[Event], spaces: &[PrivilegeLevel]) -> Vec<Event> {
     let events = events.iter().filter_map(|event| {
-        let space = *event.spaces.iter().find(|space| side.contains(space))?;
+        let space = *event.spaces.iter().find(|space| spaces.contains(space))?;
         Some(Event { spaces: vec![space], ..event.clone() })
     });
     events.collect()
 }
 
 /// Divides `events` into groups; cycles and instructions are in each group that has room for them.
-fn packed(events: &[Event], fits: &impl Fn(&[Event]) -> bool) -> Vec<Vec<String>> {
-    let is_companion = |event: &Event| COMPANIONS.contains(&event.name.as_str());
+fn pack(events: &[Event], fits: &impl Fn(&[Event]) -> bool) -> Vec<Vec<String>> {
+    let is_companion = |event: &Event| BASE_EVENTS.contains(&event.name.as_str());
     let (companions, rest): (Vec<_>, Vec<_>) = events.iter().cloned().partition(is_companion);
-    let (mut parts, left) = piled(&companions, rest, fits);
-    let apart = if parts.is_empty() { [companions, left].concat() } else { left };
-    parts.extend(piled(&[], apart, fits).0);
-    parts.iter().map(|part| part.iter().map(whole).collect()).collect()
+    let (mut groups, left) = pack_with(&companions, rest, fits);
+    let ungrouped = if groups.is_empty() { [companions, left].concat() } else { left };
+    groups.extend(pack_with(&[], ungrouped, fits).0);
+    groups.iter().map(|part| part.iter().map(full_name).collect()).collect()
 }
 
 /// Divides `rest` into groups that all contain `first`. Returns the groups, and the events that fit into none.
-fn piled(
+fn pack_with(
     first: &[Event],
     mut rest: Vec<Event>,
     fits: &impl Fn(&[Event]) -> bool,
 ) -> (Vec<Vec<Event>>, Vec<Event>) {
-    let mut parts = Vec::new();
+    let mut groups = Vec::new();
     loop {
-        let (part, left) = filled(first, &rest, fits);
+        let (part, left) = fill_group(first, &rest, fits);
         if left.len() == rest.len() {
-            return (parts, left);
+            return (groups, left);
         }
-        parts.push(part);
+        groups.push(part);
         rest = left;
     }
 }
 
 /// Adds as many of `rest` to `first` as fit, in order. Returns the group, and the events that do not fit.
-fn filled(
+fn fill_group(
     first: &[Event],
     rest: &[Event],
     fits: &impl Fn(&[Event]) -> bool,
 ) -> (Vec<Event>, Vec<Event>) {
-    let (mut part, mut left) = (first.to_vec(), Vec::new());
+    let (mut group, mut left) = (first.to_vec(), Vec::new());
     for event in rest {
-        part.push(event.clone());
-        if !fits(&part) {
-            left.extend(part.pop());
+        group.push(event.clone());
+        if !fits(&group) {
+            left.extend(group.pop());
         }
     }
-    (part, left)
+    (group, left)
 }
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ mod tests {
     use crate::counters::event::Machine;
 
     fn events(words: &[&str]) -> Vec<Event> {
-        words.iter().map(|word| Machine::here().event(word).unwrap()).collect()
+        words.iter().map(|word| Machine::current().resolve(word).unwrap()).collect()
     }
 
     /// A processor with this number of counters, which also counts any number of software events.
@@ -113,7 +113,7 @@ mod tests {
     fn what_fits_is_one_part() {
         let events = events(&["cycles", "instructions", "r1", "r2:k", "task-clock"]);
         assert_eq!(
-            parts(&events, room_for(8)),
+            divide(&events, room_for(8)),
             [["cycles", "instructions", "r1", "r2:k", "task-clock"]]
         );
     }
@@ -122,7 +122,7 @@ mod tests {
     fn what_does_not_is_counted_by_side_with_cycles_and_instructions_in_each() {
         let events = events(&["cycles", "r1", "instructions", "r2", "r3", "task-clock"]);
         assert_eq!(
-            parts(&events, room_for(4)),
+            divide(&events, room_for(4)),
             [
                 vec!["cycles:u", "instructions:u", "r1:u", "r2:u", "task-clock"],
                 vec!["cycles:u", "instructions:u", "r3:u"],
@@ -136,7 +136,7 @@ mod tests {
     fn where_there_is_no_room_beside_them_others_go_alone() {
         let events = events(&["cycles", "instructions", "r1:u", "r2:u", "r3:u"]);
         assert_eq!(
-            parts(&events, room_for(2)),
+            divide(&events, room_for(2)),
             [
                 vec!["cycles:u", "instructions:u"],
                 vec!["r1:u", "r2:u"],
@@ -145,7 +145,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            parts(&events[..2], room_for(2)),
+            divide(&events[..2], room_for(2)),
             [["cycles:u", "instructions:u"], ["cycles:k", "instructions:k"]]
         );
     }
@@ -155,7 +155,7 @@ mod tests {
         fn nothing_is_lost_and_no_part_is_too_large(count in 1_usize..20, room in 1_usize..12) {
             let words: Vec<_> = (1..=count).map(|number| format!("r{number:x}")).collect();
             let events = events(&words.iter().map(String::as_str).collect::<Vec<_>>());
-            let parts = parts(&events, room_for(room));
+            let parts = divide(&events, room_for(room));
             for word in &words {
                 let sides = [format!("{word}:u"), format!("{word}:k")];
                 let whole = parts.iter().flatten().filter(|one| *one == word).count();

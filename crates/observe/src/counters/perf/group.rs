@@ -2,43 +2,43 @@
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use ipcperf_model::instrument::counters::Space;
+use ipcperf_model::instrument::counters::PrivilegeLevel;
 use perf_event_open_sys::{bindings, perf_event_open};
 use rustix::io::Errno;
 
-use crate::counters::event::{Code, Event};
+use crate::counters::event::{Event, EventCode};
 
 /// Number of words in a reading before the counts: the number of counters, and the times enabled and running.
-pub(super) const HEAD: usize = 3;
-/// Maximum number of counters in a group: a reading of a [`Dial`](crate::Dial) has 64 words.
-pub(super) const MOST: usize = 64 - HEAD;
+pub(super) const HEADER_WORDS: usize = 3;
+/// Maximum number of counters in a group: a reading of a [`CounterFd`](crate::CounterFd) has 64 words.
+pub(super) const MAX_COUNTERS: usize = 64 - HEADER_WORDS;
 
 /// Threads that a group counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum CounterTarget {
     /// One thread; 0 is the calling thread.
     Thread(u32),
     /// The thread and all threads that it starts later in its process.
-    Descendants(u32),
+    ThreadWithChildren(u32),
 }
 
 /// Counters of one thread, the group leader first.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct CounterGroup {
     counters: Vec<OwnedFd>,
 }
 
-impl Group {
+impl CounterGroup {
     /// Opens the counters of `events`, in order, and for each event in the order of its spaces. They count immediately.
     ///
     /// # Errors
     /// Index of the event that the kernel refused, and the error.
-    pub(super) fn open(events: &[Event], whose: Whose) -> Result<Self, (usize, Errno)> {
+    pub(super) fn open(events: &[Event], target: CounterTarget) -> Result<Self, (usize, Errno)> {
         let mut counters: Vec<OwnedFd> = Vec::new();
         for (index, event) in events.iter().enumerate() {
             for &space in &event.spaces {
                 let leader = counters.first().map(AsFd::as_fd);
-                let opened = open(event.code, space, whose, leader);
+                let opened = open(event.code, space, target, leader);
                 counters.push(opened.map_err(|errno| (index, errno))?);
             }
         }
@@ -52,7 +52,7 @@ impl Group {
 
     /// Reads the group as a peer does; empty if it cannot be read.
     pub(super) fn read(&self) -> Vec<u64> {
-        let mut bytes = [0; 8 * (HEAD + MOST)];
+        let mut bytes = [0; 8 * (HEADER_WORDS + MAX_COUNTERS)];
         let Some(leader) = self.leader() else { return Vec::new() };
         let length = rustix::io::read(leader, &mut bytes).unwrap_or(0);
         let words = bytes[..length].chunks_exact(8);
@@ -62,13 +62,13 @@ impl Group {
 
 /// Opens one counter, in the group of `leader` if there is one.
 fn open(
-    code: Code,
-    space: Space,
-    whose: Whose,
+    code: EventCode,
+    space: PrivilegeLevel,
+    target: CounterTarget,
     leader: Option<BorrowedFd<'_>>,
 ) -> Result<OwnedFd, Errno> {
-    let mut attributes = attributes(code, space, whose);
-    let (Whose::Thread(tid) | Whose::Descendants(tid)) = whose;
+    let mut attributes = attributes(code, space, target);
+    let (CounterTarget::Thread(tid) | CounterTarget::ThreadWithChildren(tid)) = target;
     // The kernel refuses a thread ID that does not exist.
     let tid = i32::try_from(tid).unwrap_or(i32::MAX);
     let leader = leader.map_or(-1, |leader| leader.as_raw_fd());
@@ -85,7 +85,11 @@ fn open(
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-fn attributes(code: Code, space: Space, whose: Whose) -> bindings::perf_event_attr {
+fn attributes(
+    code: EventCode,
+    space: PrivilegeLevel,
+    target: CounterTarget,
+) -> bindings::perf_event_attr {
     let mut attributes = bindings::perf_event_attr::default();
     attributes.type_ = code.kind;
     attributes.config = code.config;
@@ -98,12 +102,12 @@ fn attributes(code: Code, space: Space, whose: Whose) -> bindings::perf_event_at
     attributes.config1 = code.config1;
     attributes.config2 = code.config2;
     // Some event sources do not support any exclusion.
-    attributes.set_exclude_hv((space != Space::Both).into());
+    attributes.set_exclude_hv((space != PrivilegeLevel::Both).into());
     // A clock runs in the kernel too, whether or not the kernel is excluded; with the exclusion, no privilege is
     // needed.
-    attributes.set_exclude_kernel((space == Space::User || code.is_clock()).into());
-    attributes.set_exclude_user((space == Space::Kernel).into());
-    if matches!(whose, Whose::Descendants(_)) {
+    attributes.set_exclude_kernel((space == PrivilegeLevel::User || code.is_cpu_time()).into());
+    attributes.set_exclude_user((space == PrivilegeLevel::Kernel).into());
+    if matches!(target, CounterTarget::ThreadWithChildren(_)) {
         attributes.set_inherit(1);
         attributes.set_inherit_thread(1);
     }

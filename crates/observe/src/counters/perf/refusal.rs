@@ -13,99 +13,99 @@ fn unavailable(reason: String, remedy: impl Into<String>) -> Unavailable {
 }
 
 /// Explains why `event` could not be opened on this process.
-pub(super) fn of(event: &str, errno: Errno) -> Unavailable {
+pub(super) fn from_errno(event: &str, errno: Errno) -> Unavailable {
     match errno {
-        Errno::NOENT | Errno::NODEV | Errno::NXIO => nobody_counts(event),
+        Errno::NOENT | Errno::NODEV | Errno::NXIO => not_supported(event),
         Errno::OPNOTSUPP => unavailable(
-            format!("{event}: the processor has it, but not to be counted in this mode"),
-            "ask for it with :u, :k or :uk, or for another event",
+            format!("{event}: the processor cannot count it in this mode"),
+            "use :u, :k or :uk, or another event",
         ),
         Errno::ACCESS | Errno::PERM => not_permitted(event),
         Errno::INVAL => unavailable(
-            format!(
-                "{event}: the processor does not take it: no such event, or more counters than it has"
-            ),
-            "ask for another event, or for fewer at once",
+            format!("{event}: rejected by the processor: no such event, or not enough counters"),
+            "use another event, or fewer events at once",
         ),
         Errno::MFILE | Errno::NFILE => unavailable(
-            format!("{event}: no more files can be opened, of which each counter is one"),
-            "raise the limit: ulimit -n 4096; or ask for fewer events",
+            format!("{event}: too many open files (each counter is one)"),
+            "raise the limit: ulimit -n 4096; or use fewer events",
         ),
         Errno::SRCH => unavailable(
-            format!("{event}: the process that was to be counted is gone"),
-            "look for the failure of the run",
+            format!("{event}: the process to be counted has ended"),
+            "see why the run failed",
         ),
         Errno::BUSY => unavailable(
-            format!("{event}: somebody else has the counters for himself"),
+            format!("{event}: another process has exclusive use of the counters"),
             "end the other profiler",
         ),
         Errno::NOSYS => unavailable(
-            "this kernel counts no events".to_owned(),
+            "this kernel has no perf events".to_owned(),
             "use a kernel built with CONFIG_PERF_EVENTS=y",
         ),
         Errno::TOOBIG => unavailable(
-            format!("{event}: this kernel is too old to count it as is asked"),
+            format!("{event}: this kernel is too old to count it with these settings"),
             "use Linux 5.13 or later",
         ),
-        other => unavailable(format!("{event}: {other}"), "report it, with this line"),
+        other => unavailable(format!("{event}: {other}"), "please report this message"),
     }
 }
 
 /// Explains that `event` needs counters that another user never releases.
 pub(super) fn never_counted(event: &str) -> Unavailable {
     unavailable(
-        format!(
-            "{event}: the kernel takes it, but the processor never counts it: its counters are taken"
-        ),
-        "end other profilers; the kernel's own watchdog holds one: sysctl kernel.nmi_watchdog=0",
+        format!("{event}: accepted, but never counted: the processor's counters are in use"),
+        "end other profilers; the kernel's watchdog uses one: sysctl kernel.nmi_watchdog=0",
     )
 }
 
 /// Explains that the processor accepts `event` but counts nothing where the count cannot be zero.
-pub(super) fn counts_nothing(event: &str) -> Unavailable {
+pub(super) fn always_zero(event: &str) -> Unavailable {
     unavailable(
-        format!("{event}: the processor takes the number and counts nothing by it"),
-        "ask for another event",
+        format!("{event}: the processor accepts the event code, but does not count it"),
+        "use another event",
     )
 }
 
 /// Explains that events can be counted in the program, but not in the kernel.
-pub(super) fn not_the_kernels() -> Unavailable {
+pub(super) fn no_kernel_counts() -> Unavailable {
     let level = paranoid().map_or_else(String::new, |level| format!(" ({PARANOID} is {level})"));
     unavailable(
-        format!("what is counted in the kernel is not shown to this user{level}"),
+        format!("this user may not count events in the kernel{level}"),
         format!("{GRANT}, or: sudo sysctl kernel.perf_event_paranoid=1"),
     )
 }
 
 /// Explains that `event` can only be counted in program and kernel together.
-pub(super) fn not_apart(event: &str) -> Unavailable {
+pub(super) fn not_separable(event: &str) -> Unavailable {
     unavailable(
-        format!("{event} is not counted in program and kernel apart, but in both together"),
-        "nothing: its source knows no other way",
+        format!(
+            "{event} cannot be counted separately in user space and in the kernel, only in \
+                 both together"
+        ),
+        "none: its PMU does not support it",
     )
 }
 
 const PARANOID: &str = "perf_event_paranoid";
 
-/// Explains that none of the default events is available, given the reasons in `lacking`.
-pub(super) fn nothing(lacking: &[Unavailable]) -> Unavailable {
-    match lacking.first() {
-        Some(first) if !Machine::here().pmus().is_empty() => first.clone(),
+/// Explains that none of the default events is available, given the reasons in `reasons`.
+pub(super) fn no_default_event(reasons: &[Unavailable]) -> Unavailable {
+    match reasons.first() {
+        Some(first) if !Machine::current().pmus().is_empty() => first.clone(),
         Some(first) if first.remedy.contains(GRANT) => first.clone(),
         _ => unavailable("no performance counters here".to_owned(), NO_PMU),
     }
 }
 
-const NO_PMU: &str = "run on hardware, or give the virtual machine its processor's counters; what the \
-                      kernel counts works everywhere: --events task-clock,page-faults,context-switches";
+const NO_PMU: &str = "run on hardware, or give the virtual machine access to a PMU; software \
+                      events work everywhere: --counter-events \
+                      task-clock,page-faults,context-switches";
 
-fn nobody_counts(event: &str) -> Unavailable {
-    match Machine::here().pmus()[..] {
-        [] => unavailable(format!("{event}: there are no performance counters here"), NO_PMU),
+fn not_supported(event: &str) -> Unavailable {
+    match Machine::current().pmus()[..] {
+        [] => unavailable(format!("{event}: no performance counters here"), NO_PMU),
         _ => unavailable(
-            format!("{event}: nothing here counts it"),
-            "ask for another event: `perf list` shows what there is",
+            format!("{event}: not supported by this processor"),
+            "use another event; `perf list` shows those available",
         ),
     }
 }
@@ -115,11 +115,13 @@ fn not_permitted(event: &str) -> Unavailable {
         Some(level) => unavailable(
             format!("{event}: counting is not permitted ({PARANOID} is {level})"),
             format!(
-                "{GRANT}, or: sudo sysctl kernel.perf_event_paranoid=1; in a container, let it call perf_event_open"
+                "{GRANT}, or: sudo sysctl kernel.perf_event_paranoid=1; in a container, also allow \
+                 perf_event_open"
             ),
         ),
         None => unavailable(
-            "this kernel counts no events, or hides it: there is no perf_event_paranoid".to_owned(),
+            "this kernel has no perf events, or hides them: perf_event_paranoid does not exist"
+                .to_owned(),
             "use a kernel built with CONFIG_PERF_EVENTS=y",
         ),
     }
@@ -143,10 +145,10 @@ mod tests {
             Errno::TOOBIG,
             Errno::IO,
         ];
-        let told = numbers.map(|errno| of("cycles", errno));
-        for (index, one) in told.iter().enumerate() {
+        let refusals = numbers.map(|errno| from_errno("cycles", errno));
+        for (index, one) in refusals.iter().enumerate() {
             assert!(!one.remedy.is_empty());
-            assert!(told[..index].iter().all(|other| other.reason != one.reason), "{one}");
+            assert!(refusals[..index].iter().all(|other| other.reason != one.reason), "{one}");
         }
     }
 }

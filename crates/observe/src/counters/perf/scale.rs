@@ -2,12 +2,12 @@
 //! the kernel may let it count only part of that time (running). The count is scaled by time enabled / time running,
 //! which assumes that the uncounted part is like the counted one.
 
-use super::group::HEAD;
+use super::group::HEADER_WORDS;
 use crate::Reading;
 
 /// Counts of one group, or of all groups of a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct ScaledCount {
     /// Time enabled: the time for which the threads had a CPU, ns.
     pub(super) enabled_ns: u64,
     /// Time running: the part of it in which the group was counted, ns.
@@ -18,23 +18,23 @@ pub(super) struct Told {
     pub(super) scaled: Option<Vec<u64>>,
 }
 
-impl Told {
+impl ScaledCount {
     /// Computes the counts of a group of `counters`; `None` unless it was read twice.
-    pub(super) fn of(reading: &Reading, counters: usize) -> Option<Self> {
+    pub(super) fn from_reading(reading: &Reading, counters: usize) -> Option<Self> {
         let Reading { before, after } = reading;
-        if [before.len(), after.len()] != [HEAD + counters; 2] {
+        if [before.len(), after.len()] != [HEADER_WORDS + counters; 2] {
             return None;
         }
-        let grown: Vec<u64> =
+        let deltas: Vec<u64> =
             after.iter().zip(before).map(|(after, before)| after.saturating_sub(*before)).collect();
-        let [enabled_ns, running_ns] = [grown[1], grown[2]];
-        let raw = grown[HEAD..].to_vec();
-        let scaled = raw.iter().map(|&raw| scaled(raw, enabled_ns, running_ns)).collect();
+        let [enabled_ns, running_ns] = [deltas[1], deltas[2]];
+        let raw = deltas[HEADER_WORDS..].to_vec();
+        let scaled = raw.iter().map(|&raw| scale(raw, enabled_ns, running_ns)).collect();
         Some(Self { enabled_ns, running_ns, raw, scaled })
     }
 
     /// Adds the counts of another group with the same counters.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(super) fn merge(self, other: Self) -> Self {
         let sums = |one: &[u64], other: &[u64]| -> Vec<u64> {
             one.iter().zip(other).map(|(one, other)| one.saturating_add(*other)).collect()
         };
@@ -48,13 +48,13 @@ impl Told {
 
     /// Returns the running share (time running / time enabled); `None` if the group was never enabled.
     #[allow(clippy::cast_precision_loss)]
-    pub(super) fn share(&self) -> Option<f64> {
+    pub(super) fn running_share(&self) -> Option<f64> {
         (self.enabled_ns > 0).then(|| self.running_ns as f64 / self.enabled_ns as f64)
     }
 }
 
 /// Scales `raw` to the whole time enabled. A thread that was never enabled did nothing, so its count is exact.
-fn scaled(raw: u64, enabled_ns: u64, running_ns: u64) -> Option<u64> {
+fn scale(raw: u64, enabled_ns: u64, running_ns: u64) -> Option<u64> {
     match (enabled_ns, running_ns) {
         (0, _) => Some(raw),
         (_, 0) => None,
@@ -79,33 +79,35 @@ mod tests {
 
     #[test]
     fn what_was_counted_half_the_time_is_doubled() {
-        let told = Told::of(&reading([1, 100, 50, 7], [1, 300, 150, 17]), 1).unwrap();
+        let told =
+            ScaledCount::from_reading(&reading([1, 100, 50, 7], [1, 300, 150, 17]), 1).unwrap();
         assert_eq!((told.raw.clone(), told.scaled.clone()), (vec![10], Some(vec![20])));
-        assert_eq!(told.share(), Some(0.5));
-        let twice = told.clone().and(told);
+        assert_eq!(told.running_share(), Some(0.5));
+        let twice = told.clone().merge(told);
         assert_eq!((twice.scaled.clone(), twice.enabled_ns), (Some(vec![40]), 400));
     }
 
     #[test]
     fn what_was_never_counted_is_not_known() {
-        let told = Told::of(&reading([1, 100, 50, 7], [1, 300, 50, 7]), 1).unwrap();
-        assert_eq!((told.scaled.clone(), told.share()), (None, Some(0.0)));
-        let counted = Told::of(&reading([1, 0, 0, 0], [1, 10, 10, 5]), 1).unwrap();
-        assert_eq!(counted.and(told).scaled, None);
+        let told =
+            ScaledCount::from_reading(&reading([1, 100, 50, 7], [1, 300, 50, 7]), 1).unwrap();
+        assert_eq!((told.scaled.clone(), told.running_share()), (None, Some(0.0)));
+        let counted = ScaledCount::from_reading(&reading([1, 0, 0, 0], [1, 10, 10, 5]), 1).unwrap();
+        assert_eq!(counted.merge(told).scaled, None);
     }
 
     #[test]
     fn a_thread_that_never_ran_did_nothing() {
-        let told = Told::of(&reading([1, 9, 9, 4], [1, 9, 9, 4]), 1).unwrap();
-        assert_eq!((told.scaled.clone(), told.share()), (Some(vec![0]), None));
+        let told = ScaledCount::from_reading(&reading([1, 9, 9, 4], [1, 9, 9, 4]), 1).unwrap();
+        assert_eq!((told.scaled.clone(), told.running_share()), (Some(vec![0]), None));
     }
 
     #[test]
     fn what_could_not_be_read_is_not_told() {
-        assert_eq!(Told::of(&Reading::default(), 1), None);
+        assert_eq!(ScaledCount::from_reading(&Reading::default(), 1), None);
         let one = Reading { before: vec![1, 0, 0, 0], after: Vec::new() };
-        assert_eq!(Told::of(&one, 1), None);
-        assert_eq!(Told::of(&reading([1, 0, 0, 0], [1, 1, 1, 1]), 2), None);
+        assert_eq!(ScaledCount::from_reading(&one, 1), None);
+        assert_eq!(ScaledCount::from_reading(&reading([1, 0, 0, 0], [1, 1, 1, 1]), 2), None);
     }
 
     proptest! {
@@ -114,15 +116,15 @@ mod tests {
         fn it_is_the_rule_of_three(raw in 0_u64..1 << 50, running in 1_u64..1 << 40, more in 0_u64..1 << 40) {
             let enabled = running + more;
             let exact = raw as f64 * enabled as f64 / running as f64;
-            let scaled = scaled(raw, enabled, running).unwrap() as f64;
+            let scaled = scale(raw, enabled, running).unwrap() as f64;
             prop_assert!((scaled - exact).abs() <= 0.5 + exact * 1e-12, "{scaled} {exact}");
         }
 
         #[test]
         fn times_and_counts_of_any_size_do_not_overflow(words in proptest::collection::vec(any::<u64>(), 8)) {
             let reading = Reading { before: words[..4].to_vec(), after: words[4..].to_vec() };
-            let told = Told::of(&reading, 1).unwrap();
-            let _ = told.clone().and(told).share();
+            let told = ScaledCount::from_reading(&reading, 1).unwrap();
+            let _ = told.clone().merge(told).running_share();
         }
     }
 }

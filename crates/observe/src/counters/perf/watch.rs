@@ -3,51 +3,56 @@
 use std::fs;
 
 use ipcperf_model::Unavailable;
-use ipcperf_model::instrument::counters::Count;
+use ipcperf_model::instrument::counters::EventCount;
 use ipcperf_model::observation::Observation;
 use rustix::io::Errno;
 
-use super::group::{Group, Whose};
-use super::scale::Told;
-use super::{availability, divide, refusal, words};
+use super::group::{CounterGroup, CounterTarget};
+use super::scale::ScaledCount;
+use super::{availability, divide, refusal, requested_or_default};
 use crate::counters::event::{Event, Machine};
 use crate::counters::ratios;
-use crate::{Armed, Dial, Member, Parties, Played, Reading, Scope, Watch};
+use crate::{ArmResult, CounterFd, Member, Reading, RunResult, Scope, Targets, Watch};
 
-/// Starts counting the events in `asked` for `parties`, as one group.
-pub(in crate::counters) fn arm(parties: &Parties, asked: &[String]) -> Armed {
-    let events = permitted(asked)?;
+/// Starts counting the events in `requested` for `targets`, as one group.
+pub(in crate::counters) fn arm(targets: &Targets, requested: &[String]) -> ArmResult {
+    let events = permitted_events(requested)?;
     let mut groups = Vec::new();
-    for member in &parties.members {
-        groups.extend(groups_of(member, &events)?);
+    for member in &targets.members {
+        groups.extend(open_groups(member, &events)?);
     }
-    Ok(Box::new(Counters { events, groups, readings: Vec::new() }))
+    Ok(Box::new(CounterWatch { events, groups, readings: Vec::new() }))
 }
 
 /// Returns the events, in the spaces in which this user may count; for the default selection, its first group.
-fn permitted(asked: &[String]) -> Result<Vec<Event>, Unavailable> {
-    let own = if asked.is_empty() { divide(asked)?.into_iter().next() } else { None };
-    let tried = |word: &String| match availability::try_kernel(word, Machine::here()) {
+fn permitted_events(requested: &[String]) -> Result<Vec<Event>, Unavailable> {
+    let default_group =
+        if requested.is_empty() { divide(requested)?.into_iter().next() } else { None };
+    let open_event = |word: &String| match availability::try_open(word, Machine::current()) {
         Ok(trial) => Ok(trial.event),
-        Err(failed) => Err(failed.why()),
+        Err(failed) => Err(failed.into_unavailable()),
     };
-    own.unwrap_or_else(|| words(asked)).iter().map(tried).collect()
+    default_group
+        .unwrap_or_else(|| requested_or_default(requested))
+        .iter()
+        .map(open_event)
+        .collect()
 }
 
 /// Opens a group for each thread of `member`. In a process or a daemon, threads that are started during the run are
 /// counted with the thread that starts them.
-fn groups_of(member: &Member, events: &[Event]) -> Result<Vec<Counted>, Unavailable> {
+fn open_groups(member: &Member, events: &[Event]) -> Result<Vec<RoleGroup>, Unavailable> {
     let mut groups = Vec::new();
     for tid in threads(member) {
-        let whose = match member.scope {
-            Scope::Thread => Whose::Thread(tid),
-            Scope::Process | Scope::Daemon => Whose::Descendants(tid),
+        let target = match member.scope {
+            Scope::Thread => CounterTarget::Thread(tid),
+            Scope::Process | Scope::Daemon => CounterTarget::ThreadWithChildren(tid),
         };
-        match Group::open(events, whose) {
-            Ok(group) => groups.push(Counted { role: member.role.clone(), group }),
+        match CounterGroup::open(events, target) {
+            Ok(group) => groups.push(RoleGroup { role: member.role.clone(), group }),
             // A library's thread that has just exited.
             Err((_, Errno::SRCH)) if tid != member.tid && tid != member.pid => {}
-            Err((index, errno)) => return Err(refused(member, &events[index].name, errno)),
+            Err((index, errno)) => return Err(member_refusal(member, &events[index].name, errno)),
         }
     }
     Ok(groups)
@@ -69,47 +74,47 @@ fn threads(member: &Member) -> Vec<u32> {
 }
 
 /// Explains why an event that works on this process was refused for `member`.
-fn refused(member: &Member, event: &str, errno: Errno) -> Unavailable {
+fn member_refusal(member: &Member, event: &str, errno: Errno) -> Unavailable {
     match errno {
         Errno::ACCESS | Errno::PERM => Unavailable {
-            reason: format!("{event}: the {} is not this user's to count", member.role),
-            remedy: "run as root, or as the user that runs it".to_owned(),
+            reason: format!("{event}: this user may not count the {}", member.role),
+            remedy: "run as root, or as the user of that process".to_owned(),
         },
-        _ => refusal::of(event, errno),
+        _ => refusal::from_errno(event, errno),
     }
 }
 
 /// A group and the role that it counts.
 #[derive(Debug)]
-struct Counted {
+struct RoleGroup {
     role: String,
-    group: Group,
+    group: CounterGroup,
 }
 
 #[derive(Debug)]
-struct Counters {
+struct CounterWatch {
     events: Vec<Event>,
-    groups: Vec<Counted>,
+    groups: Vec<RoleGroup>,
     readings: Vec<Reading>,
 }
 
-impl Watch for Counters {
-    fn dials(&self) -> Vec<Dial<'_>> {
-        let dials = self.groups.iter().filter_map(|counted| {
-            Some(Dial { role: &counted.role, descriptor: counted.group.leader()? })
+impl Watch for CounterWatch {
+    fn counter_fds(&self) -> Vec<CounterFd<'_>> {
+        let counter_fds = self.groups.iter().filter_map(|counted| {
+            Some(CounterFd { role: &counted.role, fd: counted.group.leader()? })
         });
-        dials.collect()
+        counter_fds.collect()
     }
 
-    fn told(&mut self, played: &Played) {
-        self.readings.clone_from(&played.readings);
+    fn set_run_result(&mut self, result: &RunResult) {
+        self.readings.clone_from(&result.readings);
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<Observation>, Unavailable> {
         if self.readings.iter().all(|reading| reading.after.is_empty()) {
             return Err(Unavailable {
-                reason: "no party has read its counters".to_owned(),
-                remedy: "look for the failure of the run".to_owned(),
+                reason: "no peer has read its counters".to_owned(),
+                remedy: "see why the run failed".to_owned(),
             });
         }
         let mut roles: Vec<&str> = self.groups.iter().map(|counted| &*counted.role).collect();
@@ -118,36 +123,36 @@ impl Watch for Counters {
     }
 }
 
-impl Counters {
+impl CounterWatch {
     fn observations(&self, role: &str) -> Vec<Observation> {
-        let rows = rows(&self.events, self.told_of(role).as_ref());
-        let ratios = ratios::of(&rows);
-        let counts = rows.iter().map(|row| Observation::of(Some(role), row));
-        counts.chain(ratios.iter().map(|row| Observation::of(Some(role), row))).collect()
+        let rows = rows(&self.events, self.role_total(role).as_ref());
+        let ratios = ratios::compute(&rows);
+        let counts = rows.iter().map(|row| Observation::from_row(Some(role), row));
+        counts.chain(ratios.iter().map(|row| Observation::from_row(Some(role), row))).collect()
     }
 
     /// Returns the total of all groups of `role`; `None` if one of them was not read.
-    fn told_of(&self, role: &str) -> Option<Told> {
+    fn role_total(&self, role: &str) -> Option<ScaledCount> {
         let counters = self.events.iter().map(|event| event.spaces.len()).sum();
         let unread = Reading::default();
         let readings = self.readings.iter().chain(std::iter::repeat(&unread));
         let of_role = self.groups.iter().zip(readings).filter(|(counted, _)| counted.role == role);
-        let told: Option<Vec<Told>> =
-            of_role.map(|(_, reading)| Told::of(reading, counters)).collect();
-        told?.into_iter().reduce(Told::and)
+        let counts: Option<Vec<ScaledCount>> =
+            of_role.map(|(_, reading)| ScaledCount::from_reading(reading, counters)).collect();
+        counts?.into_iter().reduce(ScaledCount::merge)
     }
 }
 
 /// Returns a row for each event and space, in the order of the counters.
-fn rows(events: &[Event], told: Option<&Told>) -> Vec<Count> {
+fn rows(events: &[Event], total: Option<&ScaledCount>) -> Vec<EventCount> {
     let counters =
         events.iter().flat_map(|event| event.spaces.iter().map(move |space| (event, space)));
-    let rows = counters.enumerate().map(|(index, (event, &space))| Count {
+    let rows = counters.enumerate().map(|(index, (event, &space))| EventCount {
         event: event.name.clone(),
         space,
-        count: told.and_then(|told| told.scaled.as_ref()?.get(index).copied()),
-        counted_share: told.and_then(Told::share),
-        raw_count: told.and_then(|told| told.raw.get(index).copied()),
+        count: total.and_then(|told| told.scaled.as_ref()?.get(index).copied()),
+        running_share: total.and_then(ScaledCount::running_share),
+        raw_count: total.and_then(|told| told.raw.get(index).copied()),
     });
     rows.collect()
 }

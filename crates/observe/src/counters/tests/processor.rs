@@ -5,11 +5,11 @@ use super::*;
 
 /// Whether the processor counts instructions.
 fn has_counters() -> bool {
-    let has = available(&words(&["instructions", "cycles"]));
+    let has = available(&to_strings(&["instructions", "cycles"]));
     match has.map(|lacking| lacking.len()) {
         Ok(0) => return true,
-        Ok(_) => skipped("pmu", "the processor counts not both cycles and instructions"),
-        Err(why) => skipped("pmu", &why.to_string()),
+        Ok(_) => report_skip("pmu", "the processor does not count both cycles and instructions"),
+        Err(why) => report_skip("pmu", &why.to_string()),
     }
     false
 }
@@ -22,12 +22,12 @@ fn is_emulated() -> bool {
 const ROUNDS: u64 = 3_000_000;
 
 fn instructions(rounds: u64) -> u64 {
-    let act = Act { loops: rounds, ..Act::default() };
-    let (told, _) = counted(&["cycles", "instructions"], act).unwrap();
-    let row = row(&told, "instructions", Space::User);
-    assert_eq!((row.count, row.counted_share), (row.raw_count, Some(1.0)), "{row:?}");
-    let ratio = told.iter().filter_map(Observation::row::<Ratio>).next().unwrap();
-    assert_eq!((&*ratio.ratio, ratio.space), ("cycles-per-instruction", Space::User));
+    let act = Work { loops: rounds, ..Work::default() };
+    let (observed, _) = count_child(&["cycles", "instructions"], act).unwrap();
+    let row = row(&observed, "instructions", PrivilegeLevel::User);
+    assert_eq!((row.count, row.running_share), (row.raw_count, Some(1.0)), "{row:?}");
+    let ratio = observed.iter().filter_map(Observation::row::<EventRatio>).next().unwrap();
+    assert_eq!((&*ratio.ratio, ratio.space), ("cycles-per-instruction", PrivilegeLevel::User));
     assert!(ratio.value.is_some_and(|value| value > 0.0));
     row.count.unwrap()
 }
@@ -51,8 +51,9 @@ fn the_kernels_instructions_are_counted_apart() {
         return;
     }
     let kernel = |calls| {
-        let (told, _) = counted(&["instructions"], Act { calls, ..Act::default() }).unwrap();
-        count(&told, "instructions", Space::Kernel).unwrap()
+        let (observed, _) =
+            count_child(&["instructions"], Work { calls, ..Work::default() }).unwrap();
+        count(&observed, "instructions", PrivilegeLevel::Kernel).unwrap()
     };
     let (few, many) = (kernel(1_000), kernel(11_000));
     // A system call executes at least some tens of instructions in the kernel.
@@ -64,11 +65,13 @@ fn all_of_a_group_count_at_once() {
     if !has_counters() {
         return;
     }
-    let act = Act { loops: ROUNDS, ..Act::default() };
-    let (told, _) = counted(&["instructions:u", "INST_RETIRED:u", "task-clock"], act).unwrap();
-    let [one, other] = ["instructions", "INST_RETIRED"].map(|event| row(&told, event, Space::User));
+    let act = Work { loops: ROUNDS, ..Work::default() };
+    let (observed, _) =
+        count_child(&["instructions:u", "INST_RETIRED:u", "task-clock"], act).unwrap();
+    let [one, other] =
+        ["instructions", "INST_RETIRED"].map(|event| row(&observed, event, PrivilegeLevel::User));
     assert_eq!(one.count, other.count);
-    assert_eq!(one.counted_share, Some(1.0));
+    assert_eq!(one.running_share, Some(1.0));
 }
 
 #[test]
@@ -82,19 +85,19 @@ fn a_part_holds_no_more_than_the_processor() {
     }
     // Two events under many names: more than the processor has counters for.
     let many = ["cycles", "instructions", "r08", "r11", "r008", "r011", "r0008", "r0011"];
-    let parts = divide(&words(&many)).unwrap();
+    let parts = divide(&to_strings(&many)).unwrap();
     if is_emulated() {
         let lengths: Vec<_> = parts.iter().map(Vec::len).collect();
         assert_eq!(lengths, [7, 3, 7, 3], "{parts:?}");
     }
     for part in &parts {
-        let mut solo = Solo::of(Act { loops: ROUNDS, ..Act::default() });
-        let mut watch = arm(&solo.parties, part).unwrap();
-        let own = solo.play(watch.dials()[0].descriptor);
-        watch.told(&Played { readings: vec![own.reading], ..Played::default() });
-        let told = watch.finish().unwrap();
-        let counts: Vec<_> = told.iter().filter_map(Observation::row::<Count>).collect();
-        assert!(counts.iter().all(|row| row.counted_share == Some(1.0)), "{counts:?}");
+        let mut solo = ForkedOne::fork(Work { loops: ROUNDS, ..Work::default() });
+        let mut watch = arm(&solo.targets, part).unwrap();
+        let own = solo.run(watch.counter_fds()[0].fd);
+        watch.set_run_result(&RunResult { readings: vec![own.reading], ..RunResult::default() });
+        let observed = watch.finish().unwrap();
+        let counts: Vec<_> = observed.iter().filter_map(Observation::row::<EventCount>).collect();
+        assert!(counts.iter().all(|row| row.running_share == Some(1.0)), "{counts:?}");
         assert!(counts.len() as u64 <= room, "{part:?}");
     }
 }
@@ -105,22 +108,22 @@ fn counters_that_take_turns_are_extrapolated() {
         return;
     }
     let rounds = 30 * ROUNDS;
-    let mut solo = Solo::of(Act { loops: rounds, ..Act::default() });
+    let mut solo = ForkedOne::fork(Work { loops: rounds, ..Work::default() });
     let room = pmu().counters.unwrap();
-    let group = words(&["instructions:u", "cycles:u", "instructions:k", "cycles:k"]);
+    let group = to_strings(&["instructions:u", "cycles:u", "instructions:k", "cycles:k"]);
     // More groups than the processor has counters for.
     let groups = usize::try_from(room).unwrap() / group.len() + 2;
-    let mut watches: Vec<_> = (0..groups).map(|_| arm(&solo.parties, &group).unwrap()).collect();
+    let mut watches: Vec<_> = (0..groups).map(|_| arm(&solo.targets, &group).unwrap()).collect();
     // The child reads its own counters. The others are read for it while it waits at its gate, and after it has exited.
     let before: Vec<_> = watches.iter().map(|watch| threads::readings(&**watch)).collect();
-    let own = solo.play(watches[0].dials()[0].descriptor);
+    let own = solo.run(watches[0].counter_fds()[0].fd);
     let after: Vec<_> = watches.iter().map(|watch| threads::readings(&**watch)).collect();
     drop(own);
     let readings = before.into_iter().zip(after);
     for (watch, (before, after)) in watches.drain(..).zip(readings) {
-        let told = threads::told(watch, before, after);
-        let row = row(&told, "instructions", Space::User);
-        let share = row.counted_share.unwrap();
+        let observed = threads::finish_with(watch, before, after);
+        let row = row(&observed, "instructions", PrivilegeLevel::User);
+        let share = row.running_share.unwrap();
         assert!(share > 0.05 && share < 0.95, "{row:?}");
         assert!(row.raw_count < row.count, "{row:?}");
         let error = row.count.unwrap().abs_diff(2 * rounds);
@@ -133,13 +136,13 @@ fn what_the_emulated_processor_lacks_is_said() {
     if !has_counters() || !is_emulated() {
         return;
     }
-    let reason = |event: &str| available(&words(&[event])).unwrap_err().reason;
+    let reason = |event: &str| available(&to_strings(&[event])).unwrap_err().reason;
     // The processor reports that it does not count this event ...
-    assert_eq!(reason("L1D_CACHE_REFILL"), "L1D_CACHE_REFILL: nothing here counts it");
+    assert_eq!(reason("L1D_CACHE_REFILL"), "L1D_CACHE_REFILL: not supported by this processor");
     // ... only a trial shows it for this one ...
-    assert!(reason("MEM_READ").contains("counts nothing by it"), "{}", reason("MEM_READ"));
+    assert!(reason("MEM_READ").contains("does not count it"), "{}", reason("MEM_READ"));
     // ... and the kernel knows it for this one.
-    assert_eq!(reason("LLC-loads"), "LLC-loads: nothing here counts it");
+    assert_eq!(reason("LLC-loads"), "LLC-loads: not supported by this processor");
     let lacking = available(&[]).unwrap();
     assert!(!lacking.is_empty());
     let parts = divide(&[]).unwrap();

@@ -5,8 +5,8 @@ use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, spawn};
 
 use super::*;
-use crate::testing::process_and_daemon::{Household, MESSAGES};
-use crate::{Dial, Member, Scope};
+use crate::testing::process_and_daemon::{MESSAGES, ProcessAndDaemon};
+use crate::{CounterFd, Member, Scope};
 
 /// Touches this many pages for the first time.
 fn touch(pages: usize) {
@@ -28,30 +28,30 @@ fn touch(pages: usize) {
 }
 
 /// Reads the words of a counter's descriptor, as a peer does.
-fn read(dial: &Dial<'_>) -> Vec<u64> {
+fn read(dial: &CounterFd<'_>) -> Vec<u64> {
     let mut bytes = [0; 512];
-    let length = rustix::io::read(dial.descriptor, &mut bytes).unwrap();
+    let length = rustix::io::read(dial.fd, &mut bytes).unwrap();
     let words = bytes[..length].chunks_exact(8);
     words.map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()
 }
 
 pub(super) fn readings(watch: &dyn Watch) -> Vec<Vec<u64>> {
-    watch.dials().iter().map(read).collect()
+    watch.counter_fds().iter().map(read).collect()
 }
 
-pub(super) fn told(
+pub(super) fn finish_with(
     mut watch: Box<dyn Watch>,
     before: Vec<Vec<u64>>,
     after: Vec<Vec<u64>>,
 ) -> Vec<Observation> {
     let pairs = before.into_iter().zip(after);
     let readings = pairs.map(|(before, after)| Reading { before, after }).collect();
-    watch.told(&Played { readings, ..Played::default() });
+    watch.set_run_result(&RunResult { readings, ..RunResult::default() });
     watch.finish().unwrap()
 }
 
-fn of_role(told: &[Observation], role: &str) -> Vec<Observation> {
-    told.iter().filter(|one| one.role.as_deref() == Some(role)).cloned().collect()
+fn of_role(observed: &[Observation], role: &str) -> Vec<Observation> {
+    observed.iter().filter(|one| one.role.as_deref() == Some(role)).cloned().collect()
 }
 
 /// A thread that touches pages once it receives its counter's descriptor, and returns its readings.
@@ -62,26 +62,27 @@ struct Thread {
 }
 
 impl Thread {
-    fn of(role: &str, work: impl FnOnce() + Send + 'static) -> Self {
+    fn spawn(role: &str, work: impl FnOnce() + Send + 'static) -> Self {
         let (gate, gates_other_end) = channel::<std::os::fd::OwnedFd>();
-        let (say, said) = channel();
+        let (tid_sender, tid_receiver) = channel();
         let thread = spawn(move || {
-            say.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            tid_sender
+                .send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs())
+                .unwrap();
             let dial = gates_other_end.recv().unwrap();
-            let dial = Dial { role: "", descriptor: std::os::fd::AsFd::as_fd(&dial) };
+            let dial = CounterFd { role: "", fd: std::os::fd::AsFd::as_fd(&dial) };
             let before = read(&dial);
             work();
             Reading { before, after: read(&dial) }
         });
-        let (pid, tid) = (std::process::id(), said.recv().unwrap());
+        let (pid, tid) = (std::process::id(), tid_receiver.recv().unwrap());
         let member = Member { role: role.to_owned(), pid, tid, scope: Scope::Thread };
         Self { member, gate, thread }
     }
 
-    fn play(self, dial: &Dial<'_>) -> Reading {
+    fn run(self, dial: &CounterFd<'_>) -> Reading {
         // SAFETY: `dup` takes a number and returns a new descriptor that nothing else owns.
-        let copy =
-            unsafe { std::os::fd::OwnedFd::from_raw_fd(libc::dup(dial.descriptor.as_raw_fd())) };
+        let copy = unsafe { std::os::fd::OwnedFd::from_raw_fd(libc::dup(dial.fd.as_raw_fd())) };
         self.gate.send(copy).unwrap();
         self.thread.join().unwrap()
     }
@@ -92,20 +93,20 @@ fn two_threads_of_one_process_are_counted_apart() {
     if !can_count(&["page-faults"]) {
         return;
     }
-    let sender = Thread::of("sender", || touch(1_000));
-    let receiver = Thread::of("receiver", || touch(3_000));
+    let sender = Thread::spawn("sender", || touch(1_000));
+    let receiver = Thread::spawn("receiver", || touch(3_000));
     let members = vec![sender.member.clone(), receiver.member.clone()];
-    let mut watch = arm(&Parties { members }, &words(&["page-faults"])).unwrap();
+    let mut watch = arm(&Targets { members }, &to_strings(&["page-faults"])).unwrap();
     let readings = {
-        let dials = watch.dials();
+        let dials = watch.counter_fds();
         assert_eq!([dials[0].role, dials[1].role], ["sender", "receiver"]);
-        vec![sender.play(&dials[0]), receiver.play(&dials[1])]
+        vec![sender.run(&dials[0]), receiver.run(&dials[1])]
     };
-    watch.told(&Played { readings, ..Played::default() });
-    let told = watch.finish().unwrap();
+    watch.set_run_result(&RunResult { readings, ..RunResult::default() });
+    let observed = watch.finish().unwrap();
     // A new thread also touches a page of its stack.
     for (role, pages) in [("sender", 1_000), ("receiver", 3_000)] {
-        let faults = count(&of_role(&told, role), "page-faults", Space::User).unwrap();
+        let faults = count(&of_role(&observed, role), "page-faults", PrivilegeLevel::User).unwrap();
         assert!((pages..pages + 20).contains(&faults), "{role} {faults}");
     }
 }
@@ -116,14 +117,15 @@ fn a_thread_that_a_library_starts_later_is_its_partys() {
         return;
     }
     for scope in [Scope::Process, Scope::Thread] {
-        let party = Thread::of("both", || spawn(|| touch(50_000)).join().unwrap());
-        let member = Member { scope, ..party.member.clone() };
+        let peer = Thread::spawn("both", || spawn(|| touch(50_000)).join().unwrap());
+        let member = Member { scope, ..peer.member.clone() };
         let (tid, members) = (member.tid, vec![member]);
-        let watch = arm(&Parties { members }, &words(&["page-faults"])).unwrap();
+        let watch = arm(&Targets { members }, &to_strings(&["page-faults"])).unwrap();
         let before = readings(&*watch);
-        party.play(&watch.dials()[0]);
+        peer.run(&watch.counter_fds()[0]);
         let after = readings(&*watch);
-        let faults = count(&told(watch, before, after), "page-faults", Space::User).unwrap();
+        let faults =
+            count(&finish_with(watch, before, after), "page-faults", PrivilegeLevel::User).unwrap();
         assert_eq!(faults >= 50_000, scope == Scope::Process, "{tid} {scope:?} {faults}");
     }
 }
@@ -133,19 +135,19 @@ fn a_process_with_a_helper_and_a_daemon_are_counted_whole() {
     if !can_count(&["context-switches", "task-clock"]) {
         return;
     }
-    let mut household = Household::start();
-    let watch = arm(&household.parties, &words(&["context-switches", "task-clock"])).unwrap();
-    let senders = watch.dials().iter().filter(|dial| dial.role == "sender").count();
+    let mut processes = ProcessAndDaemon::start();
+    let watch = arm(&processes.targets, &to_strings(&["context-switches", "task-clock"])).unwrap();
+    let senders = watch.counter_fds().iter().filter(|dial| dial.role == "sender").count();
     // The test harness's thread, the peer's thread and its helper.
     assert!(senders >= 2, "{senders}");
     let before = readings(&*watch);
-    household.play();
+    processes.run();
     let after = readings(&*watch);
-    let told = told(watch, before, after);
+    let observed = finish_with(watch, before, after);
     for role in ["sender", "broker"] {
-        let told = of_role(&told, role);
-        let switches = count(&told, "context-switches", Space::Both).unwrap();
+        let observed = of_role(&observed, role);
+        let switches = count(&observed, "context-switches", PrivilegeLevel::Both).unwrap();
         assert!(switches >= MESSAGES, "{role} {switches}");
-        assert!(count(&told, "task-clock", Space::Both).unwrap() > 0, "{role}");
+        assert!(count(&observed, "task-clock", PrivilegeLevel::Both).unwrap() > 0, "{role}");
     }
 }

@@ -1,0 +1,399 @@
+//! One peer of a run, from pinning to its report.
+
+use std::time::Duration;
+
+use ipcperf_model::mechanism::Helper;
+use ipcperf_model::message_options::{MessageOptions, Touch};
+use ipcperf_model::{
+    CounterReading, Failure, FailureKind, Gate, KernelObject, PayloadCheck, Role, RoleUsage,
+    RoundTrips, RunSpec,
+};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use super::calibration::Calibration;
+use super::counter_fds::CounterFds;
+use super::gate;
+use super::helper_usage::{HelperReading, HelperUsage};
+use super::kernel_threads::KernelThreads;
+use super::memory::Memory;
+use super::objects::ObjectSurvey;
+use super::phases::{PhaseReport, PhaseReports};
+use super::usage::{RusageScope, Usage, run_delay_ns};
+use crate::channel::{Endpoint, PeerPlacement};
+use crate::histogram::TickHistogram;
+use crate::limits::cacheline;
+use crate::payload::{Payload, Stamped, Touching, Unchecked};
+use crate::shared_state::Control;
+use crate::workload::{Meter, PhaseSize, RoundTrip, Stream, Task, Workload};
+use crate::{NO_SPACE, harness_failure, placement};
+
+/// Duration of the cache-line probe before and after a run.
+const PROBE_TIME: Duration = Duration::from_millis(5);
+
+/// Report of a peer at its end. Values that both know (elapsed time, messages) are the same in both reports.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct PeerReport {
+    pub(super) usage: RoleUsage,
+    pub(super) began_ns: u64,
+    pub(super) elapsed_ns: u64,
+    pub(super) arrived: u64,
+    pub(super) messages: u64,
+    pub(super) total_bytes: u64,
+    pub(super) calibration_phases: u32,
+    pub(super) slices_ns: Vec<u64>,
+    pub(super) kernel_thread_ns: Option<u64>,
+    pub(super) broker: Option<RoleUsage>,
+    pub(super) objects: Vec<KernelObject>,
+    pub(super) counter_readings: Vec<CounterReading>,
+    pub(super) round_trips: Option<RoundTrips>,
+    pub(super) cacheline_round_trip_ns: Option<[f64; 2]>,
+    pub(super) repeats: Vec<PhaseReport>,
+}
+
+/// A peer that is ready to run.
+#[derive(Debug)]
+pub(super) struct PeerRunner<'a, E> {
+    pub(super) spec: &'a RunSpec,
+    pub(super) role: Role,
+    pub(super) end: E,
+    /// The other end, if one thread runs both.
+    pub(super) other: Option<E>,
+    /// Message memory, if it was touched before the fork.
+    pub(super) memory: Option<Memory>,
+    pub(super) control: &'a Control,
+    pub(super) placement: PeerPlacement,
+    /// Participant other than the peers that does part of the work.
+    pub(super) helper: Helper,
+}
+
+/// State of a running peer.
+struct PeerState {
+    memory: Memory,
+    trips: TickHistogram,
+    kernel_threads: Option<KernelThreads>,
+    /// Counter descriptors handed over by an instrument.
+    counter_fds: CounterFds,
+}
+
+/// A finished phase.
+struct FinishedPhase {
+    usage: RoleUsage,
+    helpers: HelperUsage,
+    timed_every: u64,
+}
+
+impl<E: Endpoint> PeerRunner<'_, E> {
+    /// Runs the peer to its end.
+    pub(super) fn run(mut self) -> Result<PeerReport, Failure> {
+        self.pin()?;
+        let mut kit = self.prepare()?;
+        kit.counter_fds = self.wait_at_gate()?;
+        let survey = ObjectSurvey::begin(self.spec, self.role);
+        let mut calibration = Calibration::from_spec(self.spec);
+        let before_ns = self.probe();
+        let (phase, repeats) = self.run_phases(&mut calibration, &mut kit)?;
+        let after_ns = self.probe();
+        let probes = before_ns.zip(after_ns).map(|(before, after)| [before, after]);
+        let objects = survey.map_or_else(Vec::new, |survey| survey.end(self.spec, self.role));
+        Ok(PeerReport { objects, repeats, ..self.report(phase, &calibration, &kit, probes)? })
+    }
+
+    /// Runs phases until the requested number has counted. Returns the last one, and the reports of all if several were
+    /// requested.
+    fn run_phases(
+        &mut self,
+        calibration: &mut Calibration,
+        kit: &mut PeerState,
+    ) -> Result<(FinishedPhase, Vec<PhaseReport>), Failure> {
+        let mut repeated = PhaseReports::new(self.spec.repeats);
+        loop {
+            repeated.settle(self.role);
+            let phase = self.run_phase(calibration.size, kit)?;
+            // Once one phase has counted, all count, however short: discarding the fast ones would bias the result.
+            let counts =
+                repeated.has_begun() || calibration.record_phase(self.control.elapsed_ns());
+            if counts && repeated.record(&phase.usage, self.control) {
+                return Ok((phase, repeated.reports()));
+            }
+        }
+    }
+
+    /// Pins the calling thread to its CPU.
+    fn pin(&self) -> Result<(), Failure> {
+        let Some(cpus) = self.spec.cpus else {
+            return Ok(());
+        };
+        let cpu = if self.role == Role::Receiver { cpus[1] } else { cpus[0] };
+        placement::pin(cpu).map_err(|errno| {
+            // The plan used only allowed CPUs: this one has since gone offline or been disallowed.
+            harness_failure(FailureKind::SetUp, format!("pinning to CPU {cpu}"), errno)
+                .with_remedy("choose CPUs that this process may use: taskset -p $$")
+        })
+    }
+
+    fn prepare(&mut self) -> Result<PeerState, Failure> {
+        let memory = match self.memory.take() {
+            Some(memory) => memory,
+            None => Memory::new(self.spec, self.role, self.end.send_buffers_needed())?,
+        };
+        let buffers = [memory.outgoing.as_bytes(), memory.incoming.as_bytes()];
+        for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
+            let prepared = end.prepare().and_then(|()| end.register_buffers(&buffers));
+            prepared.map_err(|errno| prepare_failure(self.spec.mechanism.as_str(), errno))?;
+        }
+        // Only one of the peers reads the kernel threads; both would see the same.
+        let asks = self.role != Role::Receiver;
+        let kernel_threads = asks.then(|| KernelThreads::find(self.spec, self.helper)).flatten();
+        let trips = TickHistogram::new_touched();
+        Ok(PeerState { memory, trips, kernel_threads, counter_fds: CounterFds::default() })
+    }
+
+    /// Waits at the gate, if there is one, and returns the counter descriptors to read.
+    fn wait_at_gate(&self) -> Result<CounterFds, Failure> {
+        if self.spec.gate == Gate::Open {
+            return Ok(CounterFds::default());
+        }
+        self.control.thread_ids(self.role).record();
+        self.wait_at_barrier();
+        if self.role == Role::Receiver {
+            // The sender passes the gate first.
+            self.wait_at_barrier();
+            return gate::wait();
+        }
+        gate::announce(&gate::participants(self.spec, self.control, self.end.broker_pid()))?;
+        let dials = gate::wait()?;
+        self.wait_at_barrier();
+        Ok(dials)
+    }
+
+    fn wait_at_barrier(&self) {
+        if self.role != Role::Both {
+            self.control.wait_at_barrier(self.placement);
+        }
+    }
+
+    /// Cache-line round trip between the two CPUs in ns, as measured by the sender.
+    fn probe(&self) -> Option<f64> {
+        if self.placement != PeerPlacement::SeparateCpus || self.role == Role::Both {
+            return None;
+        }
+        let lines = self.control.lines();
+        if self.role == Role::Receiver {
+            self.wait_at_barrier();
+            cacheline::follow(lines);
+            return None;
+        }
+        lines.reset();
+        self.wait_at_barrier();
+        cacheline::lead(lines, PROBE_TIME)
+    }
+
+    fn run_phase(
+        &mut self,
+        extent: PhaseSize,
+        kit: &mut PeerState,
+    ) -> Result<FinishedPhase, Failure> {
+        if self.role != Role::Receiver {
+            self.control.reset_phase();
+        }
+        kit.trips.clear();
+        self.take_calls();
+        let helpers_before = HelperReading::now(&self.end, kit.kernel_threads.as_ref(), self.role);
+        let scope = RusageScope::from_helper(self.helper);
+        let (delay_before_ns, threads_before_ns) = (run_delay_ns(), scope.other_threads_cpu_ns());
+        self.wait_at_barrier();
+        if self.role == Role::Sender {
+            self.control.wait_for_receiver(self.placement);
+        }
+        let cpu_before_ns = scope.cpu_ns();
+        kit.counter_fds.read_before();
+        let start = Usage::now(scope);
+        if self.role == Role::Receiver {
+            self.control.set_receiver_ready();
+        }
+        let (meter, timed_every) = self.run_timed_region(extent, kit)?;
+        let end = Usage::now(scope);
+        kit.counter_fds.read_after();
+        let cpu_after_ns = scope.cpu_ns();
+        self.wait_at_barrier();
+        let calls = self.take_calls().map_or(meter.transfers, |own| own + meter.polls);
+        let calls = E::COUNTS_CALLS.then_some(calls);
+        self.end.drain();
+        let mut usage = start.until(end, self.role, meter, calls, cpu_after_ns - cpu_before_ns);
+        // While the process's other threads run on this CPU, the delay is not caused by other programs.
+        let threads_ns = scope.other_threads_cpu_ns().saturating_sub(threads_before_ns);
+        let delay_ns = delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
+        usage.run_delay_ns = delay_ns.map(|delay_ns| delay_ns.saturating_sub(threads_ns));
+        let helpers = helpers_before.until(&HelperReading::now(
+            &self.end,
+            kit.kernel_threads.as_ref(),
+            self.role,
+        ));
+        Ok(FinishedPhase { usage, helpers, timed_every })
+    }
+
+    /// Runs the timed region. Only this function chooses the types of workload and payload, so only the loops are
+    /// compiled for each combination.
+    fn run_timed_region(
+        &mut self,
+        extent: PhaseSize,
+        kit: &mut PeerState,
+    ) -> Result<(Meter, u64), Failure> {
+        let MessageOptions { touch, content, .. } = self.spec.message_options;
+        let touching = Touching { touch, content };
+        match (self.spec.workload.is_answered(), self.spec.check, touch) {
+            (false, PayloadCheck::Verify, _) => {
+                self.run_workload::<Stream, _>(extent, Stamped, kit)
+            }
+            (true, PayloadCheck::Verify, _) => {
+                self.run_workload::<RoundTrip, _>(extent, Stamped, kit)
+            }
+            (false, _, Touch::None) => self.run_workload::<Stream, _>(extent, Unchecked, kit),
+            (true, _, Touch::None) => self.run_workload::<RoundTrip, _>(extent, Unchecked, kit),
+            (false, _, _) => self.run_workload::<Stream, _>(extent, touching, kit),
+            (true, _, _) => self.run_workload::<RoundTrip, _>(extent, touching, kit),
+        }
+    }
+
+    fn run_workload<W: Workload, P: Payload>(
+        &mut self,
+        extent: PhaseSize,
+        payload: P,
+        kit: &mut PeerState,
+    ) -> Result<(Meter, u64), Failure> {
+        let messages = extent.messages;
+        let mut task = Task {
+            end: &mut self.end,
+            outgoing: &mut kit.memory.outgoing,
+            incoming: &mut kit.memory.incoming,
+            payload,
+            size: extent,
+            answer: self.spec.answer(),
+            control: self.control,
+            meter: Meter::default(),
+            trips: &mut kit.trips,
+            timed_every: 1,
+        };
+        match (self.role, &mut self.other) {
+            (Role::Both, Some(other)) => W::both(&mut task, other)?,
+            (Role::Receiver, _) => W::receive(&mut task)?,
+            _ => W::send(&mut task)?,
+        }
+        task.flush()?;
+        let counted = (task.meter, task.timed_every);
+        kit.memory.outgoing.advance(messages);
+        kit.memory.incoming.advance(messages);
+        Ok(counted)
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        let other = self.other.as_mut().map_or(Some(0), Endpoint::take_calls);
+        self.end.take_calls().zip(other).map(|(own, other)| own + other)
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
+    fn report(
+        &self,
+        phase: FinishedPhase,
+        calibration: &Calibration,
+        kit: &PeerState,
+        probes: Option<[f64; 2]>,
+    ) -> Result<PeerReport, Failure> {
+        let (elapsed_ns, arrived) = (self.control.elapsed_ns(), self.control.messages());
+        let mean_ns = elapsed_ns as f64 / arrived.max(1) as f64;
+        let ns_per_tick = self.control.ns_per_tick();
+        let trips = &kit.trips;
+        let round_trips = (!trips.is_empty())
+            .then(|| trips.report(ns_per_tick, phase.timed_every, mean_ns))
+            .transpose()?;
+        Ok(PeerReport {
+            usage: phase.usage,
+            began_ns: self.control.began_ns(),
+            elapsed_ns,
+            arrived,
+            messages: calibration.size.messages,
+            total_bytes: calibration.size.total_bytes(),
+            calibration_phases: calibration.phases,
+            slices_ns: calibration.slices_ns.clone(),
+            kernel_thread_ns: phase.helpers.kernel_thread_ns,
+            broker: phase.helpers.broker,
+            objects: Vec::new(),
+            counter_readings: kit.counter_fds.readings(),
+            round_trips,
+            cacheline_round_trip_ns: probes,
+            repeats: Vec::new(),
+        })
+    }
+}
+
+/// Failure of a peer to prepare its end of `mechanism`.
+fn prepare_failure(mechanism: &str, errno: Errno) -> Failure {
+    let failure = Failure::from_errno(
+        FailureKind::SetUp,
+        format!("preparing {mechanism}"),
+        errno.raw_os_error(),
+    );
+    match errno {
+        Errno::NOMEM => failure.with_remedy("use smaller messages, or raise ulimit -l"),
+        Errno::NOSPC | Errno::DQUOT => failure.with_remedy(NO_SPACE),
+        _ => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::mechanism::Helper;
+    use ipcperf_model::message_options::BufferReuse;
+
+    use super::*;
+    use crate::testing::spec;
+
+    /// An end that moves nothing and records the addresses of the messages.
+    #[derive(Debug, Default)]
+    struct RecordingEnd(Vec<usize>);
+
+    impl Endpoint for RecordingEnd {
+        const KEEPS_BOUNDARIES: bool = true;
+
+        fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+            self.0.push(bytes.as_ptr().addr());
+            Ok(bytes.len())
+        }
+
+        fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+            self.send(bytes)
+        }
+    }
+
+    fn starts_in_two_phases(spec: &RunSpec, role: Role, messages: u64) -> Vec<usize> {
+        let (end, control) = (RecordingEnd::default(), &Control::default());
+        let (memory, nearness, helper) = (None, PeerPlacement::Unpinned, Helper::None);
+        let mut party = PeerRunner {
+            spec,
+            role,
+            end,
+            other: None,
+            memory,
+            control,
+            placement: nearness,
+            helper,
+        };
+        let mut kit = party.prepare().unwrap();
+        for _ in 0..2 {
+            party.run_timed_region(PhaseSize::new(64, messages), &mut kit).unwrap();
+        }
+        party.end.0
+    }
+
+    #[test]
+    fn a_phase_continues_with_the_next_buffers() {
+        let handling = MessageOptions { buffers: BufferReuse::Rotate, ..MessageOptions::default() };
+        let spec = RunSpec { message_options: handling, ..spec("null", [0, 1]) };
+        for role in [Role::Sender, Role::Receiver] {
+            let starts = starts_in_two_phases(&spec, role, 5);
+            assert!(starts.is_sorted_by(|one, next| one < next), "{role:?}: {starts:?}");
+            assert_eq!(starts.len(), 10);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Derives one outcome of a run from the answers of its peers.
+
+use ipcperf_model::{Failure, FailureKind};
+use rustix::io::Errno;
+
+use super::peer::PeerReport;
+
+/// Time the other peer has to report after one has failed, ms.
+pub(super) const GRACE_MS: u32 = 100;
+
+/// A peer's report or failure.
+pub(super) type PeerResult = Result<PeerReport, Failure>;
+
+/// Returns all reports, or the failure that explains the others: a peer found gone is an effect, not a cause.
+pub(super) fn collect_reports(
+    results: impl IntoIterator<Item = PeerResult>,
+) -> Result<Vec<PeerReport>, Failure> {
+    let (mut reports, mut failures) = (Vec::new(), Vec::new());
+    for answer in results {
+        match answer {
+            Ok(report) => reports.push(report),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    failures.sort_by_key(rank);
+    match failures.into_iter().next() {
+        Some(failure) => Err(failure),
+        None => Ok(reports),
+    }
+}
+
+/// Rank of a failure: lower is closer to the cause.
+fn rank(failure: &Failure) -> u8 {
+    let errno = failure.errno.map(Errno::from_raw_os_error);
+    match failure.what {
+        FailureKind::Died => 0,
+        FailureKind::PeerGone => 2,
+        FailureKind::SetUp if matches!(errno, Some(Errno::PIPE | Errno::CONNRESET)) => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_failure_that_caused_the_others_is_returned() {
+        let failure =
+            |what, errno: Errno| Failure::from_errno(what, "a place", errno.raw_os_error());
+        let cause = failure(FailureKind::SetUp, Errno::NOSPC);
+        for effect in [
+            failure(FailureKind::SetUp, Errno::PIPE),
+            failure(FailureKind::SetUp, Errno::CONNRESET),
+            failure(FailureKind::PeerGone, Errno::PIPE),
+        ] {
+            for both in [[cause.clone(), effect.clone()], [effect, cause.clone()]] {
+                let outcome = collect_reports(both.map(Err));
+                assert_eq!(outcome.unwrap_err(), cause);
+            }
+        }
+    }
+}

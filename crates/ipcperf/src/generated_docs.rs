@@ -1,0 +1,189 @@
+//! Tests that pages in `docs/`, and a table of the README, match the code that they are generated from. With
+//! `IPCPERF_WRITE_DOCS=1` the tests write the pages instead.
+
+mod studies;
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use ipcperf_engine::mechanism::MECHANISMS;
+use ipcperf_model::environment::Environment;
+use ipcperf_results::{ExclusionReason, ResultsLine};
+use schemars::schema_for;
+use serde_json::Value;
+
+use crate::compat::PROGRAMS;
+use crate::printing::mechanism_page;
+use ipcperf_report::export::EXPORTERS;
+
+fn check(name: &str, wanted: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    if std::env::var_os("IPCPERF_WRITE_DOCS").is_some() {
+        std::fs::write(&path, wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == wanted, "docs/{name} is not what the code says: run scripts/write-docs");
+}
+
+/// Checks that the page `name` holds `wanted` between the marks of `part`; the rest of the page is written by hand.
+fn check_part(name: &str, part: &str, wanted: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    let page = std::fs::read_to_string(path).unwrap();
+    let begin =
+        format!("<!-- {part}: made from the code by scripts/write-docs: change it there. -->\n");
+    let end = format!("<!-- end of {part} -->");
+    let (before, rest) = page.split_once(&begin).expect(&begin);
+    let (_, after) = rest.split_once(&end).expect(&end);
+    check(name, &format!("{before}{begin}\n{wanted}\n{end}{after}"));
+}
+
+#[test]
+fn the_schema_is_that_of_the_types() {
+    let schema = serde_json::to_string_pretty(&schema_for!(ResultsLine)).unwrap();
+    check("results.schema.json", &(schema + "\n"));
+}
+
+#[test]
+fn the_mechanisms_page_is_that_of_the_list() {
+    let mut page = String::from(
+        "# Mechanisms\n\n<!-- Made from the list of mechanisms by scripts/write-docs: change it \
+         there. -->\n\n",
+    );
+    let headings = MECHANISMS[0].formatted_facts().into_iter().map(|fact| fact.heading);
+    let headings = headings.collect::<Vec<_>>();
+    writeln!(page, "| mechanism | description | {} |", headings.join(" | ")).unwrap();
+    writeln!(page, "|---|---|{}", "---|".repeat(headings.len())).unwrap();
+    for mechanism in MECHANISMS {
+        let (name, about) = (mechanism.name, mechanism.about);
+        let facts = mechanism.formatted_facts().into_iter().map(|fact| fact.text);
+        let facts = facts.collect::<Vec<_>>().join(" | ");
+        writeln!(page, "| [`{name}`](#{name}) | {about} | {facts} |").unwrap();
+    }
+    for mechanism in MECHANISMS {
+        page += "\n";
+        page += &mechanism_page(mechanism);
+    }
+    check("mechanisms.md", &page);
+}
+
+#[test]
+fn the_readme_has_every_mechanism() {
+    let mut table = String::from("| mechanism | description | options |\n|---|---|---|\n");
+    for mechanism in MECHANISMS {
+        let (name, about) = (mechanism.name, mechanism.about);
+        let options = mechanism.options.iter().map(|option| format!("`{}`", option.name));
+        let options = options.collect::<Vec<_>>().join(", ");
+        writeln!(table, "| [`{name}`](docs/mechanisms.md#{name}) | {about} | {options} |").unwrap();
+    }
+    check_part("../README.md", "mechanisms", &table);
+}
+
+#[test]
+fn the_exporters_page_is_that_of_the_list() {
+    let mut page = String::from(
+        "# Exporters\n\n<!-- Made from the list of exporters by scripts/write-docs: change it there. -->\n\nFormats \
+         of `ipcperf export FORMAT FILE...` and `--export FORMAT=PATH`:\n\n    ipcperf export csv FILE -o \
+         results.csv\n    ipcperf run -m pipe -b 64KiB --export benchstat=new.txt\n\nNumbers are not rounded, except \
+         in the tables of `markdown`.\n\n| format | content |\n|---|---|\n",
+    );
+    for exporter in EXPORTERS {
+        let (name, about) = (exporter.name, exporter.about);
+        writeln!(page, "| [`{name}`](#{name}) | {about} |").unwrap();
+    }
+    for exporter in EXPORTERS {
+        write!(page, "\n## {}\n\n{}\n", exporter.name, exporter.details).unwrap();
+    }
+    check("exporters.md", &page);
+}
+
+#[test]
+fn the_programs_page_is_that_of_the_list() {
+    let mut page = String::from(
+        "# Compatibility programs\n\n<!-- Made from the list of programs by scripts/write-docs: \
+            change it there. -->\n\nRuns ipcperf as another benchmark, with the same arguments, \
+            output and exit codes:\n\n    ipcperf compat ipc-static -i pipe 2proc\n    ipcperf \
+            compat --install ~/bin    # makes a link for each program\n    ~/bin/lat_pipe -m \
+            64\n\nThe measurement is that of every ipcperf run: the clock runs from just before \
+            the first byte is sent to just after the last is received, in fresh processes, and \
+            nothing is left behind. `ipcperf compat --about PROGRAM` prints the usage of a program \
+            and its differences from the original.\n\n| program | measures |\n|---|---|\n",
+    );
+    for program in PROGRAMS {
+        let names = program.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+        writeln!(page, "| {} | {} |", names.join(", "), program.about).unwrap();
+    }
+    for program in PROGRAMS {
+        let name = program.names[0];
+        let usage = (program.usage)(name);
+        write!(page, "\n## {}\n\n```text\n{}\n```\n", program.names.join(", "), usage.trim_end())
+            .unwrap();
+        page += "\nIntended differences from the original:\n\n";
+        for difference in program.differences {
+            writeln!(page, "- {difference}").unwrap();
+        }
+    }
+    page += PROGRAMS_CLOSING;
+    check("compatibility.md", &page);
+}
+
+/// End of the page on compatibility programs.
+const PROGRAMS_CLOSING: &str = "
+## Exit codes
+
+| program | wrong usage | refused by the system | failed transfer | interrupted |
+|---|---|---|---|---|
+| `ipc-static` to `ipc` | 64 | 71 | 74 | ends with the signal |
+| programs of lmbench | 255 | 1 | 1 | ends with the signal |
+| the others | 1 | 1 | 1 | ends with the signal |
+
+A program that is interrupted by SIGINT or SIGTERM cleans up and then ends with that signal, so that Ctrl-C also ends a loop of
+the shell, which shows 130 or 143. A program whose output is no longer read ends with SIGPIPE (141).
+";
+
+#[test]
+fn the_environment_page_is_that_of_its_fields() {
+    let schema = schema_for!(Environment);
+    let properties = &schema.as_value()["properties"];
+    let mut page = String::from(
+        "# Environment\n\n<!-- Made from the fields of the environment by scripts/write-docs: change it there. \
+         -->\n\nFields that `ipcperf machine` shows and that the header of each results file contains. A value that \
+         could not be read is null.\n",
+    );
+    for section in Environment::default().sections() {
+        write!(page, "\n## {}\n\n| key | type | description |\n|---|---|---|\n", section.title)
+            .unwrap();
+        for key in section.fields.keys() {
+            let (kind, about) = (type_name(&properties[key]), &properties[key]["description"]);
+            let about = about.as_str().unwrap().replace('|', "\\|").replace('\n', " ");
+            writeln!(page, "| `{key}` | {kind} | {about} |").unwrap();
+        }
+    }
+    check("environment.md", &page);
+}
+
+#[test]
+fn the_page_on_results_has_every_cause_of_exclusion() {
+    let schema = schema_for!(ExclusionReason);
+    let mut page = String::from("| `excluded` | reason |\n|---|---|\n");
+    for cause in schema.as_value()["oneOf"].as_array().unwrap() {
+        let (name, about) = (&cause["const"], cause["description"].as_str().unwrap());
+        writeln!(page, "| `{}` | {about} |", name.as_str().unwrap()).unwrap();
+    }
+    check_part("results.md", "causes", &page);
+}
+
+/// Returns the type of a value in the schema, in the words of the page.
+fn type_name(property: &Value) -> &'static str {
+    let types = match &property["type"] {
+        Value::Array(types) => types.clone(),
+        one => vec![one.clone()],
+    };
+    let word = |name: &Value| match name.as_str()? {
+        "string" => Some("text"),
+        "integer" | "number" => Some("number"),
+        "boolean" => Some("Boolean"),
+        "array" => Some("list"),
+        _ => None,
+    };
+    types.iter().find_map(word).unwrap_or("number or `unlimited`")
+}

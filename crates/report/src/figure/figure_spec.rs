@@ -1,0 +1,189 @@
+//! Descriptions of figures. A figure is one [`FigureSpec`] without code of its own.
+
+use std::borrow::Cow;
+
+use ipcperf_model::workload::WorkloadKind;
+
+use super::quantity::Quantity;
+
+/// A declarative description of a figure: the quantities on its axes, the cases, the statistic and the reference lines.
+/// Series are mechanisms with their options. Each mode, placement, CPU distance class and kernel buffer has its own
+/// panel. The panels of several results files are side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigureSpec {
+    /// Name, used in links and file names.
+    pub name: Cow<'static, str>,
+    /// Title.
+    pub title: Cow<'static, str>,
+    /// Caption: the feature to look for.
+    pub caption: &'static str,
+    /// Only cases of this workload.
+    pub workload: Option<WorkloadKind>,
+    /// Only cases of these sizes.
+    pub sizes: Sizes,
+    /// Quantity on the horizontal axis.
+    pub x: Quantity,
+    /// Quantity on the vertical axis.
+    pub y: Quantity,
+    /// Statistic shown for the samples of a case.
+    pub statistic: Statistic,
+    /// Reference lines from the machine.
+    pub references: &'static [Reference],
+}
+
+/// Selection of buffer sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// All sizes.
+    All,
+    /// The smallest and the largest size, each in its own panel.
+    Extremes,
+}
+
+/// Statistic shown for the samples of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistic {
+    /// The median of the repetitions with a band. If they have several modes, the largest mode, with the other modes as
+    /// separate marks: no single central value would represent them.
+    Median(Band),
+    /// The cumulative distribution of the single values, pooled over all repetitions.
+    Distribution,
+    /// Each mode with its share, for cases with several modes.
+    Modes,
+}
+
+/// Band around a median.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Band {
+    /// The middle half of the repetitions.
+    Quartiles,
+}
+
+/// Reference line or mark from the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// The hardware limit.
+    Limit,
+    /// The whole: 100 %.
+    HundredPercent,
+    /// The cache sizes, on the horizontal axis.
+    Caches,
+}
+
+/// The figures of a report, in order.
+pub const FIGURES: &[FigureSpec] = &[
+    FigureSpec {
+        name: Cow::Borrowed("bandwidth"),
+        title: Cow::Borrowed("Bandwidth"),
+        caption: "Where a line rises in proportion to the buffer size, the cost per message is constant: system calls \
+            and wake-ups dominate. Where it flattens, the cost per byte dominates. Where it falls, the buffers exceed \
+            a cache or the kernel's queue.",
+        workload: Some(WorkloadKind::Stream),
+        sizes: Sizes::All,
+        x: Quantity::BufferBytes,
+        y: Quantity::Bandwidth,
+        statistic: Statistic::Median(Band::Quartiles),
+        references: &[Reference::Limit, Reference::Caches],
+    },
+    FigureSpec {
+        name: Cow::Borrowed("round-trip"),
+        title: Cow::Borrowed("Round trip"),
+        caption: "The flat part of a line is the cost of wake-ups and context switches; it bends up where copying the \
+            message becomes significant.",
+        workload: Some(WorkloadKind::RoundTrip),
+        sizes: Sizes::All,
+        x: Quantity::BufferBytes,
+        y: Quantity::RoundTripMean,
+        statistic: Statistic::Median(Band::Quartiles),
+        references: &[Reference::Limit, Reference::Caches],
+    },
+    FigureSpec {
+        name: Cow::Borrowed("round-trip-distribution"),
+        title: Cow::Borrowed("Round-trip latency distribution (CDF)"),
+        caption: "A line further left is faster, and a steeper line is more even. A step is a mode: some trips take \
+            another path, such as sleeping instead of spinning. The marks are at 1, 10, 25, 50, 75, 90, 99 and 99.9 % \
+            of the trips.",
+        workload: Some(WorkloadKind::RoundTrip),
+        sizes: Sizes::Extremes,
+        x: Quantity::SingleRoundTrip,
+        y: Quantity::CumulatedShare,
+        statistic: Statistic::Distribution,
+        references: &[],
+    },
+    FigureSpec {
+        name: Cow::Borrowed("share-of-limit"),
+        title: Cow::Borrowed("Share of the hardware limit"),
+        caption: "The minimum time of a message on this machine (the longest of copying it, entering the kernel, \
+            switching context, and moving a cache line), divided by the measured time. 100 % is the maximum; a low \
+            share means that the mechanism spends its time elsewhere.",
+        workload: None,
+        sizes: Sizes::All,
+        x: Quantity::BufferBytes,
+        y: Quantity::ShareOfLimit,
+        statistic: Statistic::Median(Band::Quartiles),
+        references: &[Reference::HundredPercent, Reference::Caches],
+    },
+    FigureSpec {
+        name: Cow::Borrowed("cpu-per-byte"),
+        title: Cow::Borrowed("CPU time per byte, by role"),
+        caption: "CPU time of sender and receiver for each byte of a stream. It shows whether a high bandwidth takes \
+            two busy CPUs.",
+        workload: Some(WorkloadKind::Stream),
+        sizes: Sizes::All,
+        x: Quantity::BufferBytes,
+        y: Quantity::CpuPerByte,
+        statistic: Statistic::Median(Band::Quartiles),
+        references: &[Reference::Caches],
+    },
+    FigureSpec {
+        name: Cow::Borrowed("cpu-per-message"),
+        title: Cow::Borrowed("CPU time per message, by role"),
+        caption: "CPU time of sender and receiver for each message of a stream, or for each round trip. A peer that \
+            spins uses CPU time while it waits.",
+        workload: None,
+        sizes: Sizes::All,
+        x: Quantity::BufferBytes,
+        y: Quantity::CpuPerMessage,
+        statistic: Statistic::Median(Band::Quartiles),
+        references: &[Reference::Caches],
+    },
+    FigureSpec {
+        name: Cow::Borrowed("bandwidth-modes"),
+        title: Cow::Borrowed("Bandwidth in several modes"),
+        caption: "Cases whose repetitions form groups. Each dot is a group; larger dots contain more repetitions. A \
+            single median would describe none of the groups.",
+        workload: Some(WorkloadKind::Stream),
+        sizes: Sizes::All,
+        x: Quantity::Bandwidth,
+        y: Quantity::Case,
+        statistic: Statistic::Modes,
+        references: &[],
+    },
+    FigureSpec {
+        name: Cow::Borrowed("round-trip-modes"),
+        title: Cow::Borrowed("Round trips in several modes"),
+        caption: "Cases whose individual round trips form groups. Each dot is a group; larger dots contain more \
+            trips.",
+        workload: Some(WorkloadKind::RoundTrip),
+        sizes: Sizes::All,
+        x: Quantity::SingleRoundTrip,
+        y: Quantity::Case,
+        statistic: Statistic::Modes,
+        references: &[],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_different_and_fit_for_links_and_files() {
+        let names: BTreeSet<&str> = FIGURES.iter().map(|figure| &*figure.name).collect();
+        assert_eq!(names.len(), FIGURES.len());
+        let fits = |c: char| c.is_ascii_lowercase() || c == '-';
+        assert!(names.iter().all(|name| name.chars().all(fits)), "{names:?}");
+    }
+}

@@ -1,0 +1,318 @@
+//! Results as sentences.
+
+use ipcperf_model::message_options::MessageOptions;
+use ipcperf_model::printable::printable_line;
+use ipcperf_model::size::Bytes;
+use ipcperf_model::units;
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_results::analysis::{
+    CaseSummary, Comparison, Contender, DistributionMode, MainFigure, Ranking, RefusedComparison,
+    UndecidedComparison, UnrankedMechanism, comparisons,
+};
+use ipcperf_results::{FailedRun, PlanRecord};
+
+use super::instruments::unavailable_line;
+use crate::wording::conditions_text;
+
+/// Maximum number of left-out mechanisms that are named. More are only counted.
+const MAX_LEFT_OUT: usize = 8;
+
+/// Ratio below which two medians are called tied.
+const TIE_RATIO: f64 = 1.05;
+
+/// Describes the best mechanism for small and for large messages with its lead, the mechanisms that were not compared,
+/// and the cost of the harness itself.
+pub fn survey_text(summaries: &[CaseSummary]) -> String {
+    let mut lines: Vec<String> = comparisons(summaries).iter().map(comparison_line).collect();
+    lines.extend(harness_line(summaries));
+    lines.join("\n")
+}
+
+/// Describes a comparison with its size and place.
+fn comparison_line(comparison: &Comparison) -> String {
+    let (workload, placement, class, handling, words) = match comparison {
+        Comparison::Ranked(Ranking {
+            workload,
+            placement,
+            class,
+            message_options: handling,
+            ..
+        }) => (workload, placement, class, handling, ranking_text(comparison)),
+        Comparison::Undecided(UndecidedComparison {
+            workload,
+            placement,
+            class,
+            message_options: handling,
+            ..
+        }) => (workload, placement, class, handling, ranking_text(comparison)),
+        Comparison::Refused(refused) => return not_compared_text(refused),
+    };
+    let size = Bytes(comparison.buffer_bytes());
+    let class = class.as_ref().map_or_else(String::new, |class| format!(" ({class})"));
+    let (what, conditions) = (superlative(*workload), conditions_text(&handling.non_defaults()));
+    format!("{what} at {size}, placement {placement}{class}{conditions}: {words}")
+}
+
+/// Names the best, or the reason why none is named.
+fn ranking_text(comparison: &Comparison) -> String {
+    match comparison {
+        Comparison::Ranked(ranking) => best_text(ranking),
+        Comparison::Undecided(undecided) => undecided_text(undecided),
+        Comparison::Refused(refused) => not_compared_text(refused),
+    }
+}
+
+const fn superlative(workload: WorkloadKind) -> &'static str {
+    match workload {
+        WorkloadKind::RoundTrip => "Shortest round trip",
+        WorkloadKind::RequestReply => "Shortest request-reply time",
+        WorkloadKind::Stream => "Highest bandwidth",
+    }
+}
+
+/// Names the place of the peers, the criterion, and the best with its value and lead, or the reason why none is named.
+pub fn comparison_text(comparison: &Comparison) -> String {
+    let (workload, place) = match comparison {
+        Comparison::Ranked(Ranking {
+            workload,
+            placement,
+            class,
+            message_options: handling,
+            ..
+        }) => (workload, placement_text(placement, class.as_ref(), handling)),
+        Comparison::Undecided(UndecidedComparison {
+            workload,
+            placement,
+            class,
+            message_options: handling,
+            ..
+        }) => (workload, placement_text(placement, class.as_ref(), handling)),
+        Comparison::Refused(refused) => return not_compared_text(refused),
+    };
+    let (what, words) = (superlative(*workload).to_lowercase(), ranking_text(comparison));
+    format!("{place}: {what}: {words}")
+}
+
+/// Describes where the peers of a comparison ran.
+fn placement_text(placement: &str, class: Option<&String>, handling: &MessageOptions) -> String {
+    let place = match placement {
+        "same" => "Both peers on one CPU".to_owned(),
+        "split" => "Two CPUs".to_owned(),
+        other => format!("Placement {other}"),
+    };
+    let asked = conditions_text(&handling.non_defaults());
+    match class {
+        Some(class) => format!("{place} (cache-line round trip {class}){asked}"),
+        None => format!("{place}{asked}"),
+    }
+}
+
+/// Explains why no best mechanism is named.
+fn undecided_text(undecided: &UndecidedComparison) -> String {
+    let UndecidedComparison { workload, best_valid: best_counted, unranked: left_out, .. } =
+        undecided;
+    let Some(best) = best_counted else {
+        return format!(
+            "unknown: too few valid runs of {}.",
+            list_left_out(left_out, left_out_text)
+        );
+    };
+    let is_better = |one: &UnrankedMechanism| one.has_better_excluded_median(best, *workload);
+    if !left_out.iter().any(is_better) {
+        let left_out = list_left_out(left_out, left_out_text);
+        let best = contender_text(best, *workload);
+        return format!(
+            "undecided: {best}, cannot be compared, because too few runs are valid of {left_out}."
+        );
+    }
+    let looked = |one: &UnrankedMechanism| {
+        let value =
+            one.excluded_median.map_or_else(String::new, |value| format_value(*workload, value));
+        format!("{}, {value} ({})", one.name, left_out_reason(one))
+    };
+    let better = match workload {
+        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
+            "shorter than the shortest valid median"
+        }
+        WorkloadKind::Stream => "higher than the highest valid median",
+    };
+    let (looked, best) = (list_left_out(left_out, looked), contender_text(best, *workload));
+    format!("undecided: {looked}, appeared {better}, {best}.")
+}
+
+/// Names a mechanism left out of a ranking with the reason: `shm-ring (9 of 10 runs were disturbed)`.
+pub(super) fn left_out_text(one: &UnrankedMechanism) -> String {
+    format!("{} ({})", one.name, left_out_reason(one))
+}
+
+/// Describes how many of its runs are invalid.
+pub(super) fn left_out_reason(one: &UnrankedMechanism) -> String {
+    let UnrankedMechanism { runs, disturbed, failed, .. } = one;
+    match (disturbed, failed) {
+        (0, 0) => "not measured after the first block".to_owned(),
+        (_, 0) => format!("{disturbed} of {runs} runs were disturbed"),
+        (0, _) => format!("{failed} of {runs} runs failed"),
+        _ => format!("of {runs} runs, {disturbed} were disturbed and {failed} failed"),
+    }
+}
+
+/// Lists left-out mechanisms, formatted by `words`. If there are many, some are only counted.
+fn list_left_out(
+    left_out: &[UnrankedMechanism],
+    words: impl Fn(&UnrankedMechanism) -> String,
+) -> String {
+    let mut names: Vec<String> = left_out.iter().take(MAX_LEFT_OUT).map(words).collect();
+    if left_out.len() > MAX_LEFT_OUT {
+        names.push(format!("{} more", left_out.len() - MAX_LEFT_OUT));
+    }
+    names.join(", ")
+}
+
+/// Names the best with its value and lead.
+fn best_text(ranking: &Ranking) -> String {
+    let ahead = match ranking.workload {
+        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => "as fast as",
+        WorkloadKind::Stream => "the bandwidth of",
+    };
+    let (best, second) = (contender_text(&ranking.best, ranking.workload), &ranking.second.name);
+    let lead = match ranking.factor {
+        None => {
+            let second = contender_text(&ranking.second, ranking.workload);
+            format!("ahead of {second}; no factor, because there are several modes")
+        }
+        Some(factor) if factor < TIE_RATIO => format!("tied with {second}"),
+        Some(factor) => {
+            format!("{} {ahead} {second}", units::factor(factor))
+        }
+    };
+    let elsewhere = match ranking.other_classes.as_slice() {
+        [] => String::new(),
+        names => {
+            format!(" Not compared (measured in another CPU distance class): {}.", names.join(", "))
+        }
+    };
+    let left_out = match ranking.unranked.as_slice() {
+        [] => String::new(),
+        left_out => format!("; not ranked: {}", list_left_out(left_out, left_out_text)),
+    };
+    format!("{best}, {lead}{left_out}.{elsewhere}")
+}
+
+/// Formats a contender with its median, or with its modes if it has several.
+fn contender_text(contender: &Contender, workload: WorkloadKind) -> String {
+    let Contender { name, median, modes, .. } = contender;
+    if modes.is_empty() {
+        return format!("{name}, {}", format_value(workload, *median));
+    }
+    let mode = |m: &DistributionMode| {
+        format!("{}: {}", units::percent(m.share), format_value(workload, m.median))
+    };
+    format!("{name}, {}", modes.iter().map(mode).collect::<Vec<_>>().join(" and "))
+}
+
+/// Formats `value` in the unit by which a workload is ranked.
+fn format_value(workload: WorkloadKind, value: f64) -> String {
+    match workload {
+        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => units::time(value),
+        WorkloadKind::Stream => units::bandwidth(value),
+    }
+}
+
+fn not_compared_text(refused: &RefusedComparison) -> String {
+    let (size, place, workload) =
+        (Bytes(refused.buffer_bytes), &refused.placement, refused.workload.name());
+    let asked = conditions_text(&refused.message_options.non_defaults());
+    let measured = refused.measured.iter().map(|(name, class)| format!("{name}: {class}"));
+    format!(
+        "Not compared: {workload} at {size}, placement {place}{asked}: no two mechanisms were measured in the same \
+         CPU distance class ({}).",
+        measured.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// Describes the cost of a message that transfers nothing.
+fn harness_line(summaries: &[CaseSummary]) -> Option<String> {
+    let costs = summaries.iter().filter(|case| case.case.is_harness_only());
+    let costs = costs.filter_map(CaseSummary::main).filter_map(|figure| match figure {
+        MainFigure::PerMessage(spread) => Some(spread.median),
+        _ => None,
+    });
+    let most = costs.fold(None, |most: Option<f64>, cost| Some(most.map_or(cost, |m| m.max(cost))));
+    most.map(|cost| format!("Harness overhead (null): at most {} per message.", units::time(cost)))
+}
+
+/// Lists what did not run or failed, one line each.
+pub fn closing_lines<'a>(
+    plan: &PlanRecord,
+    failures: impl Iterator<Item = &'a FailedRun>,
+) -> Vec<String> {
+    let absent = plan.unavailable.iter().map(|absent| {
+        format!("unavailable: {}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
+    });
+    let failed = failures.map(|failure| {
+        let errno = failure.errno.map_or_else(String::new, |number| {
+            format!(" ({})", std::io::Error::from_raw_os_error(number))
+        });
+        let remedy = failure.remedy.as_ref().map_or_else(String::new, |r| format!("; {r}"));
+        let (id, what, place) = (&failure.run.case.case_id, failure.what, &failure.place);
+        let due = if failure.transient { "; ipcperf resume retries it" } else { "" };
+        format!("failed: {id}, block {}: {what}: {place}{errno}{remedy}{due}", failure.run.block)
+    });
+    let unwatched = plan.unavailable_instruments.iter().map(unavailable_line);
+    let lines = absent.chain(unwatched).chain(failed);
+    lines.map(|line| printable_line(&line).into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_results::ExclusionReason;
+    use ipcperf_results::analysis::summarize;
+    use ipcperf_results::testing::sample;
+
+    use super::*;
+
+    #[test]
+    fn the_best_is_named_with_its_factor_and_null_is_never_ranked() {
+        let (mut cases, mut samples) = (Vec::new(), Vec::new());
+        let times = [("null", 1), ("pipe", 2_000), ("tcp", 5_000), ("fifo", 2_010)];
+        for (mechanism, elapsed_us) in times {
+            for workload in [WorkloadKind::Stream, WorkloadKind::RoundTrip] {
+                let sample = sample(mechanism, workload, 64, 1, elapsed_us * 1_000);
+                cases.push(sample.run.case.case_id.clone());
+                samples.push(sample);
+            }
+        }
+        insta::assert_snapshot!(survey_text(&summarize(&cases, &[], &samples, &[], None)));
+    }
+
+    /// Returns the closing sentences about one size of a stream. Each mechanism has the time of a run, us, and the
+    /// number of disturbed runs out of ten.
+    fn survey(mechanisms: &[(&str, u64, u32)]) -> String {
+        let (mut cases, mut samples) = (Vec::new(), Vec::new());
+        for &(mechanism, elapsed_us, disturbed) in mechanisms {
+            for block in 0..=10 {
+                let mut one =
+                    sample(mechanism, WorkloadKind::RoundTrip, 64, block, elapsed_us * 1_000);
+                if (1..=disturbed).contains(&block) {
+                    one.excluded = Some(ExclusionReason::Disturbed);
+                }
+                samples.push(one);
+            }
+            cases.push(samples[samples.len() - 1].run.case.case_id.clone());
+        }
+        survey_text(&summarize(&cases, &[], &samples, &[], None))
+    }
+
+    #[test]
+    fn what_was_left_out_of_a_ranking_is_named_and_no_survivor_wins() {
+        let named = survey(&[("pipe", 1_000, 0), ("tcp", 2_000, 0), ("fifo", 5_000, 9)]);
+        assert!(named.contains(": pipe, "), "{named}");
+        assert!(named.contains("; not ranked: fifo (9 of 10 runs were disturbed)."), "{named}");
+        let unknown = survey(&[("shm-ring", 10, 9), ("pipe", 1_000, 0), ("tcp", 2_000, 0)]);
+        let looked = "(9 of 10 runs were disturbed), appeared shorter than the shortest valid median, pipe, ";
+        assert!(unknown.contains(": undecided: shm-ring, "), "{unknown}");
+        assert!(unknown.contains(looked), "{unknown}");
+        let none = survey(&[("shm-ring", 10, 10), ("pipe", 1_000, 10)]);
+        assert!(none.contains("unknown: too few valid runs of shm-ring (10 of 10"), "{none}");
+    }
+}
