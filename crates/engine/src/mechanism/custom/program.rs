@@ -2,7 +2,7 @@
 //!
 //! The program runs its own loops, so the worker only coordinates: it tells both peers to begin a phase,
 //! waits until each reports when it began and ended, and repeats until the phase that counts.
-//! `docs/your-own-mechanism.md` describes the protocol.
+//! `docs/custom-mechanisms.md` describes the protocol.
 
 mod peer_process;
 mod protocol;
