@@ -349,7 +349,7 @@ fn medians_have_a_ratio() {
 fn each_reason_says_what_is_wrong() {
     let nothing = Degenerate::TooFew { given: 1, needed: 2 };
     assert_eq!(one_sample_t(&[1.0], 0.0, Alternative::Less), Err(nothing));
-    assert_eq!(nothing.to_string(), "too few values: 1, where it takes 2");
+    assert_eq!(nothing.to_string(), "too few values: 1; at least 2 are needed");
     let zero = wilcoxon(&[0.0; 9], Alternative::Less, Zeros::Pratt, Method::Exact);
     assert_eq!(zero, Err(Degenerate::AllZero));
     let tied = kendall(&[1.0, 1.0, 2.0], &[1.0, 2.0, 3.0], Alternative::Less, KendallMethod::Exact);
