@@ -22,7 +22,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 type SampleResult<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// What the program is told.
+/// Arguments of the program.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SamplesArguments {
     part: SampleRole,
@@ -33,10 +33,10 @@ pub(crate) struct SamplesArguments {
     messages: u64,
     #[arg(long)]
     cpu: usize,
-    /// Where the follower runs
+    /// CPU of the follower
     #[arg(long)]
     other_cpu: usize,
-    /// What sets names apart from those of others; the follower is told
+    /// Number that makes names unique; the follower gets the same
     #[arg(long, default_value_t = std::process::id())]
     run: u32,
 }

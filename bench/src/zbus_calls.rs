@@ -22,7 +22,7 @@ type CallResult<T> = Result<T, Box<dyn std::error::Error>>;
 
 const SERVICE: &str = "org.example.Service";
 
-/// What the program is told.
+/// Arguments of the program.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CallsArguments {
     part: CallRole,

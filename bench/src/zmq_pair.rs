@@ -13,7 +13,7 @@ use ipcperf_zmq::Pair;
 
 type PairResult<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// What the program is told.
+/// Arguments of the program.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PairArguments {
     work: PairWorkload,
@@ -21,12 +21,12 @@ pub(crate) struct PairArguments {
     bytes: usize,
     #[arg(long)]
     messages: u64,
-    /// Where the sender is, for the receiver
+    /// Address of the sender, for the receiver
     #[arg(long)]
     sender: Option<CString>,
 }
 
-/// What is done with messages.
+/// Pattern of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PairWorkload {
     /// One way

@@ -16,8 +16,8 @@ fn main() {
     }
 }
 
-/// What stands below `name = "NAME"`. A package that holds the source of a library of C or C++ has the
-/// library's own version after a `+`.
+/// Returns the version of package `name` in the lock file `locked`. A package that contains the source of a C or C++
+/// library has that library's version after a `+`.
 fn version<'a>(locked: &'a str, name: &str) -> Option<&'a str> {
     let (_, package) = locked.split_once(&format!("\nname = \"{name}\"\n"))?;
     let version = package.lines().next()?.strip_prefix("version = ")?.trim_matches('"');

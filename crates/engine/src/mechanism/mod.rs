@@ -6,6 +6,7 @@
 //! [`Endpoint`](crate::channel::Endpoint)s). Dispatch happens once per run, through
 //! [`Mechanism::execute`]; the loops are generic over the endpoint.
 
+mod cache_padded;
 mod custom;
 mod dbus;
 mod iceoryx;
@@ -13,6 +14,7 @@ mod mapping;
 mod memfd;
 mod pipe_end;
 mod pool_socket;
+mod process_log;
 mod readiness;
 mod requested;
 mod run_dir;

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 pub(super) use lane::Lane;
-use lane::{CachePadded, SlotHeader, header_bytes};
+use lane::{SlotHeader, header_bytes};
 pub(super) use shared::{SlotMemory, memory_available};
 
 use ipcperf_model::Failure;
@@ -29,6 +29,7 @@ use ipcperf_model::workload::WorkloadKind;
 
 use super::setup_failure::setup_failure;
 use crate::channel::{Blocking, Endpoint, Granted, Opened, Setup};
+use crate::mechanism::cache_padded::CachePadded;
 
 /// A doorbell that counts: ringing adds one, taking waits for one and removes it.
 pub(super) trait Doorbell: Clone + Send + 'static {

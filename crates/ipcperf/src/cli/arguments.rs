@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     pub(super) command: Option<Command>,
 }
 
-/// What `ipcperf` alone does.
+/// Help text on `ipcperf` without a command.
 pub(super) const WITHOUT_COMMAND: &str =
     "Without a command, ipcperf surveys this machine: ten mechanisms, about a minute.";
 
@@ -135,14 +135,14 @@ pub(super) struct OutputArguments {
     pub(super) printed: PrintArguments,
 }
 
-/// What else is written of what was measured.
+/// Further files to write results to.
 #[derive(Args, Debug, Default)]
 pub(super) struct ExportsArguments {
     #[arg(long, value_name = "FORMAT=PATH", help = exports_help())]
     pub(super) export: Vec<String>,
 }
 
-/// What is printed of what was measured.
+/// Form of the results on standard output.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct PrintArguments {
     /// Print a JSON array with a summary of each case instead of tables

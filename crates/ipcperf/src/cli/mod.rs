@@ -11,6 +11,7 @@ mod list;
 mod machine;
 mod man;
 mod measure;
+mod parse_error;
 mod report;
 mod results_input;
 mod resume;
@@ -24,7 +25,6 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use clap::error::ErrorKind;
 
 use crate::compat;
 use crate::error::{Error, ExitStatus};
@@ -38,7 +38,7 @@ use arguments::{Arguments, Command, SurveyArguments};
 pub(crate) fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return report_parse_error(&error),
+        Err(error) => return parse_error::report(&error),
     };
     exit_code(dispatch(&arguments))
 }
@@ -80,21 +80,4 @@ fn dispatch(arguments: &Arguments) -> Result<ExitStatus, Error> {
         Some(Command::Completions(arguments)) => completions::completions(arguments),
         Some(Command::Man) => man::man(),
     }
-}
-
-/// Help and version go to standard output; everything else is an error, printed on one line.
-fn report_parse_error(error: &clap::Error) -> ExitCode {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // A reader that has closed the pipe is not an error.
-        let _ = error.print();
-        return ExitCode::SUCCESS;
-    }
-    let text = error.to_string();
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let message = lines.take_while(|line| {
-        !line.starts_with("Usage:") && !line.starts_with("For more information")
-    });
-    let said = message.collect::<Vec<_>>().join(" ");
-    print_message(&format!("ipcperf: {} (see ipcperf --help)", said.trim_start_matches("error: ")));
-    ExitCode::from(2)
 }

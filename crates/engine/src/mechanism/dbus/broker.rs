@@ -71,7 +71,7 @@ fn set_up_listener(socket: UnixStream, listener: &UnixListener) -> zbus::Result<
 }
 
 fn listen_failure(error: &zbus::Error, log: &Path) -> Failure {
-    let last_line = process::last_log_line(log);
+    let last_line = process::last_broker_line(log);
     let place = format!("dbus-broker refused to listen: {error} {last_line}");
     Failure::new(FailureKind::SetUp, place.trim_end())
         .with_remedy("use dbus-broker 32 or newer: older versions expect a policy of another type")

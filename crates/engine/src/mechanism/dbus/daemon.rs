@@ -41,7 +41,7 @@ pub(super) fn open(setup: &Setup<'_>) -> Result<DbusLink, Failure> {
 }
 
 fn start_failure(log: &Path) -> Failure {
-    let last_line = process::last_log_line(log);
+    let last_line = process::last_broker_line(log);
     Failure::new(FailureKind::SetUp, format!("dbus-daemon exited before it listened: {last_line}"))
 }
 

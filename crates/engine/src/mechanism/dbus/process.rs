@@ -18,6 +18,7 @@ use tokio::runtime::Runtime;
 use zbus::Connection;
 
 use super::link::setup_io_failure;
+use crate::mechanism::process_log::last_log_line;
 use crate::placement::set_affinity;
 use crate::signals::restore_file_size;
 
@@ -157,8 +158,7 @@ impl Broker {
     }
 }
 
-/// Returns the last line of `log`, which usually explains why a process ended.
-pub(super) fn last_log_line(log: &Path) -> String {
-    let text = std::fs::read_to_string(log).unwrap_or_default();
-    text.trim_end().lines().next_back().unwrap_or("no output").to_owned()
+/// Returns the last line of the broker's `log`, or that it printed nothing.
+pub(super) fn last_broker_line(log: &Path) -> String {
+    last_log_line(log).unwrap_or_else(|| "no output".to_owned())
 }

@@ -8,6 +8,7 @@ use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::Errno;
 use rustix::process::{Pid, getpid, test_kill_process};
 
+use crate::mechanism::cache_padded::CachePadded;
 use crate::mechanism::mapping::{Access, Mapping};
 use crate::payload::MessageDirection;
 
@@ -34,24 +35,19 @@ impl Geometry {
     }
 }
 
-/// A value alone in two cache lines, since CPUs fetch lines in pairs.
-#[derive(Debug, Default)]
-#[repr(C, align(128))]
-struct CacheAligned<T>(T);
-
 /// Shared state in front of the slots. All zero is its initial state.
 #[repr(C)]
 struct QueueHeader {
     /// Number of messages produced so far.
-    filled: CacheAligned<AtomicU64>,
+    filled: CachePadded<AtomicU64>,
     /// Number of messages consumed so far.
-    freed: CacheAligned<AtomicU64>,
+    freed: CachePadded<AtomicU64>,
     /// 1 once either side is gone.
-    closed: CacheAligned<AtomicU32>,
+    closed: CachePadded<AtomicU32>,
     /// Process IDs of producer and consumer.
-    pids: CacheAligned<[AtomicU32; 2]>,
+    pids: CachePadded<[AtomicU32; 2]>,
     /// Memory for locks, semaphores and condition variables.
-    lines: [CacheAligned<[u64; 16]>; 4],
+    lines: [CachePadded<[u64; 16]>; 4],
 }
 
 /// Side of a queue.
@@ -111,8 +107,8 @@ impl QueueMemory {
     /// Returns a piece of initially zero shared memory, 128 bytes long and aligned to 128.
     pub(super) fn line(&self, index: usize) -> *mut u8 {
         let at =
-            std::mem::offset_of!(QueueHeader, lines) + index * size_of::<CacheAligned<[u64; 16]>>();
-        self.mapping.address(at, size_of::<CacheAligned<[u64; 16]>>())
+            std::mem::offset_of!(QueueHeader, lines) + index * size_of::<CachePadded<[u64; 16]>>();
+        self.mapping.address(at, size_of::<CachePadded<[u64; 16]>>())
     }
 
     fn slot(&self, number: u64) -> usize {

@@ -7,14 +7,10 @@ use rustix::io::Errno;
 
 use super::{Doorbell, DoorbellMemory, SlotMemory};
 use crate::channel::Blocking;
+use crate::mechanism::cache_padded::CachePadded;
 
 /// Bit set in the word of a slot that holds a message; the other bits are its length.
 const PRESENT: u64 = 1 << 63;
-
-/// A value alone in two cache lines, since CPUs fetch lines in pairs.
-#[derive(Debug)]
-#[repr(C, align(128))]
-pub(super) struct CachePadded<T>(T);
 
 /// Header in front of the payload of a slot. All zero is its initial state.
 #[repr(C)]

@@ -122,7 +122,7 @@ fn words(text: Option<&str>) -> Option<TypedLevels<'_>> {
     text.map(TypedLevels::Text)
 }
 
-/// What is done with messages beside sending and receiving them.
+/// Work on messages in addition to sending and receiving them.
 #[derive(Args, Debug)]
 struct MessageOptionArguments {
     #[arg(help = Factor::Touch.help("Access every payload byte inside the timed region: none, write (before sending), \

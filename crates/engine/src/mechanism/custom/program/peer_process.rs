@@ -1,7 +1,7 @@
 //! One peer: a process of the program, its control socket, and its failures.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 
 use super::protocol::{self, Done, PROTOCOL, ProgramAnswer, ProgramError, invalid_answer};
-use crate::mechanism::sanitize;
+use crate::mechanism::process_log::last_log_line;
 use crate::placement::set_affinity;
 use crate::signals::restore_file_size;
 use crate::worker::proc_pid::ProcPid;
@@ -251,17 +251,6 @@ impl PeerProcess {
 
 fn log_path(folder: &Path, role: Role) -> PathBuf {
     folder.join(format!("{}.log", role.name()))
-}
-
-/// Returns the last line that a program printed, which usually explains why it ended.
-fn last_log_line(log: &Path) -> Option<String> {
-    let mut log = File::open(log).ok()?;
-    let tail = log.metadata().ok()?.len().saturating_sub(MAX_LINE_BYTES as u64);
-    let mut text = Vec::new();
-    log.seek(SeekFrom::Start(tail)).ok()?;
-    log.take(MAX_LINE_BYTES as u64).read_to_end(&mut text).ok()?;
-    let words = sanitize(String::from_utf8_lossy(&text).trim_end().lines().next_back()?);
-    (!words.is_empty()).then_some(words)
 }
 
 /// Prepares the new process: it dies with the worker in any case and stays on its CPU.
