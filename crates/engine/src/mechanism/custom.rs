@@ -12,7 +12,6 @@ mod library;
 mod program;
 mod silence_stdout;
 
-pub(crate) use library::sanitize;
 pub use library::{LibraryFacts, library_facts};
 
 use ipcperf_model::mechanism::{

@@ -9,6 +9,7 @@
 mod cache_padded;
 mod custom;
 mod dbus;
+mod foreign_text;
 mod iceoryx;
 mod mapping;
 mod memfd;
@@ -77,7 +78,6 @@ use ipcperf_model::{Failure, MechanismName, RunSpec};
 use crate::channel::{Mechanism, OptionValues};
 use crate::leftovers::{RunNames, names_unavailable};
 
-pub(crate) use custom::sanitize;
 pub use custom::{CustomMechanism, LibraryFacts, library_facts};
 pub use requested::RequestedMechanism;
 pub use temp_dir::TempDir;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::sanitize;
+use super::foreign_text::sanitize;
 
 /// Maximum length of a line, bytes.
 const MAX_LINE_BYTES: u64 = 4_096;

@@ -10,10 +10,11 @@ use ipcperf_model::{CustomName, Failure, FailureKind, RunSpec, WorkerReport};
 use rustix::io::Errno;
 
 use super::abi::{COption, CSetup, LibraryFunctions};
-use super::library::{LoadedLibrary, checked_count, errno, load, sanitize};
+use super::library::{LoadedLibrary, checked_count, errno, load};
 use super::silence_stdout::StdoutSilencer;
 use crate::channel::{Blocking, Channel, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::mechanism::TempDir;
+use crate::mechanism::foreign_text::sanitize;
 use crate::privilege::Unprivileged;
 use crate::worker;
 

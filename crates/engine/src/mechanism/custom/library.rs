@@ -13,10 +13,8 @@ use super::abi::{
     TWO_THREADS,
 };
 use super::silence_stdout::StdoutSilencer;
+use crate::mechanism::foreign_text::sanitize;
 use crate::privilege::Unprivileged;
-
-/// Maximum length of a text taken from a library, characters.
-const MAX_TEXT_CHARS: usize = 200;
 
 /// Facts that a library reports about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,12 +117,6 @@ impl LoadedLibrary {
     }
 }
 
-/// Cleans untrusted text so that it fits on one line.
-pub(crate) fn sanitize(text: &str) -> String {
-    let spaced = |letter: char| if letter.is_control() { ' ' } else { letter };
-    text.trim().chars().map(spaced).take(MAX_TEXT_CHARS).collect()
-}
-
 /// Interprets the return value of a library call: a count of at most `max`, or a negated error number.
 #[inline]
 pub(super) fn checked_count(returned: isize, max: usize) -> Result<usize, Errno> {
@@ -156,12 +148,6 @@ mod tests {
         assert_eq!(checked_count(-32, 8), Err(Errno::PIPE));
         assert_eq!(checked_count(-4096, 8), Err(Errno::PROTO));
         assert_eq!(checked_count(isize::MIN, 8), Err(Errno::PROTO));
-    }
-
-    #[test]
-    fn a_strangers_words_are_one_line() {
-        assert_eq!(sanitize(" a\nb\u{1b}[31m "), "a b [31m");
-        assert_eq!(sanitize(&"x".repeat(1_000)).len(), MAX_TEXT_CHARS);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ipcperf_model::{Answer as Reply, FailureKind, PayloadCheck, Role, RunSpec};
 
-use crate::mechanism::sanitize;
+use crate::mechanism::foreign_text::sanitize;
 use crate::workload::PhaseSize;
 
 /// Version of the protocol.
