@@ -257,7 +257,7 @@ fn calls_of_roles(sample: &Value) -> Vec<u64> {
 /// Returns the number of calls that move data. In a stream that may lose messages, the peers agree on its end through a
 /// futex, which does not count; a ring has no calls other than futex.
 fn moving_calls(calls: &Calls) -> u64 {
-    let moves = |name: &&String| ["read", "write", "recvfrom", "sendto"].contains(&name.as_str());
-    let only_sleeps = calls.keys().find(moves).is_none();
+    let moves = |name: &String| ["read", "write", "recvfrom", "sendto"].contains(&name.as_str());
+    let only_sleeps = !calls.keys().any(moves);
     calls.iter().filter(|(name, _)| only_sleeps || *name != "futex").map(|(_, count)| count).sum()
 }
