@@ -1,10 +1,9 @@
 //! CPU use during a phase outside the peers: by kernel threads and by a broker.
 
-use ipcperf_model::{Role, RoleUsage};
+use ipcperf_model::RoleUsage;
 
 use super::kernel_threads::KernelThreads;
 use super::proc_pid::ProcPid;
-use crate::channel::Endpoint;
 
 /// One reading of what they have used so far.
 #[derive(Clone, Debug)]
@@ -21,17 +20,11 @@ pub(super) struct HelperUsage {
 }
 
 impl HelperReading {
-    /// Takes a reading of the kernel threads, and of the broker unless `role` is the receiver, which would read the
-    /// same.
-    pub(super) fn now<E: Endpoint>(
-        end: &E,
-        kernel_threads: Option<&KernelThreads>,
-        role: Role,
-    ) -> Self {
-        let broker = if role == Role::Receiver { None } else { end.broker_pid() };
+    /// Takes a reading of the kernel threads and of the broker `broker_pid`.
+    pub(super) fn now(broker_pid: Option<u32>, kernel_threads: Option<&KernelThreads>) -> Self {
         Self {
             kernel_thread_ns: kernel_threads.and_then(KernelThreads::cpu_ns),
-            broker: broker.and_then(ProcPid::read),
+            broker: broker_pid.and_then(ProcPid::read),
         }
     }
 

@@ -13,6 +13,7 @@ mod kernel_threads;
 mod memory;
 pub(crate) mod objects;
 mod peer;
+mod peer_ends;
 mod peer_results;
 mod phases;
 pub(crate) mod proc_pid;
@@ -27,6 +28,7 @@ pub use counter_fds::MAX_COUNTER_FDS;
 pub use gate::{Participants, PeerId, PeerScope};
 use memory::Memory;
 use peer::{PeerReport, PeerRunner};
+use peer_ends::{PeerEnds, TypedEnds};
 pub use split::user_system_split;
 pub(crate) use streams::{output, save as keep_streams};
 pub use usage::steal_ns;
@@ -41,93 +43,94 @@ use crate::channel::{Channel, Endpoint, Granted, Mechanism, Opened, PeerPlacemen
 use crate::harness_failure;
 use crate::shared_state::Control;
 
-/// Carries out one run of mechanism `M`. From here on everything is generic over its ends; the types of workload and
-/// payload are chosen at the start of each phase.
+/// Carries out one run of mechanism `M`. Only the opening and the loops of the timed region depend on its type.
 pub(crate) fn execute<M: Channel>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
-    let measured =
-        M::open(&Setup::new(spec)).and_then(|opened| measure(spec, mechanism.helper, opened));
-    match measured {
+    let opened =
+        M::open(&Setup::new(spec)).and_then(|opened| Ends::new(spec, mechanism.helper, opened));
+    match opened.and_then(|ends| measure(spec, ends)) {
         Ok(measurement) => WorkerReport::Measured(Box::new(measurement)),
         Err(failure) => WorkerReport::Failed(failure),
     }
 }
 
-fn measure<E: Endpoint>(
-    spec: &RunSpec,
-    helper: Helper,
-    opened: Opened<E>,
-) -> Result<Measurement, Failure> {
+fn measure(spec: &RunSpec, ends: Ends) -> Result<Measurement, Failure> {
     let control = Control::new_shared()
         .map_err(|errno| harness_failure(FailureKind::SetUp, "mmap", errno))?;
     let cpus = spec.cpus.map_or(Vec::new(), |[sender, receiver]| {
         if sender == receiver { vec![sender] } else { vec![sender, receiver] }
     });
     let steal_before_ns = steal_ns(&cpus);
-    let granted = opened.granted;
-    let opened = Ends::new(spec, helper, opened)?;
+    let (granted, is_lossy) = (ends.granted, ends.first.is_lossy());
     let reports = match spec.mode {
-        Mode::OneThread => vec![run_one_thread(spec, opened, control)?],
-        Mode::TwoThreads => threads::run(spec, opened, control)?,
-        Mode::TwoProcesses => processes::run(spec, opened, control)?,
+        Mode::OneThread => vec![run_one_thread(spec, ends, control)?],
+        Mode::TwoThreads => threads::run(spec, ends, control)?,
+        Mode::TwoProcesses => processes::run(spec, ends, control)?,
     };
     let steal_ns =
         steal_before_ns.zip(steal_ns(&cpus)).map(|(before, after)| after.saturating_sub(before));
-    Ok(Measurement { steal_ns, ..combine::<E>(reports, granted, spec) })
+    let measurement = combine(reports, granted, spec);
+    let lost_messages = measurement.lost_messages.filter(|_| is_lossy);
+    Ok(Measurement { steal_ns, lost_messages, ..measurement })
 }
 
-/// The two ends, and the message memory if it is touched before the fork.
-struct Ends<E> {
-    sender: E,
-    receiver: E,
-    /// Memory of the sender and of the receiver.
+/// The ends of an open mechanism, and the message memory if it is touched before the fork.
+struct Ends {
+    /// Ends of the peer that sends, or of the only one.
+    first: Box<dyn PeerEnds>,
+    /// End of the peer that receives, if there are two.
+    second: Option<Box<dyn PeerEnds>>,
+    /// Memory of the peers.
     memory: [Option<Memory>; 2],
+    /// Sizes that the kernel granted.
+    granted: Granted,
     /// Participant other than the peers that does part of the work.
     helper: Helper,
 }
 
-impl<E: Endpoint> Ends<E> {
-    fn new(spec: &RunSpec, helper: Helper, opened: Opened<E>) -> Result<Self, Failure> {
-        let Opened { sender, receiver, .. } = opened;
-        let roles = match spec.mode {
-            Mode::OneThread => [Role::Both, Role::Receiver],
-            Mode::TwoThreads | Mode::TwoProcesses => [Role::Sender, Role::Receiver],
+impl Ends {
+    fn new<E: Endpoint>(
+        spec: &RunSpec,
+        helper: Helper,
+        opened: Opened<E>,
+    ) -> Result<Self, Failure> {
+        let Opened { sender, receiver, granted } = opened;
+        let (first, second): (Box<dyn PeerEnds>, Option<Box<dyn PeerEnds>>) = match spec.mode {
+            Mode::OneThread => (Box::new(TypedEnds { end: sender, other: Some(receiver) }), None),
+            Mode::TwoThreads | Mode::TwoProcesses => (
+                Box::new(TypedEnds { end: sender, other: None }),
+                Some(Box::new(TypedEnds { end: receiver, other: None })),
+            ),
         };
-        let memory = match spec.message_options.first_touch {
-            FirstTouch::AfterFork | FirstTouch::Timed => [None, None],
-            FirstTouch::BeforeFork => [
-                Some(Memory::new(spec, roles[0], sender.send_buffers_needed())?),
-                Some(Memory::new(spec, roles[1], receiver.send_buffers_needed())?),
-            ],
-        };
-        Ok(Self { sender, receiver, memory, helper })
+        let mut ends = Self { first, second, memory: [None, None], granted, helper };
+        if spec.message_options.first_touch == FirstTouch::BeforeFork {
+            ends.touch_memory(spec)?;
+        }
+        Ok(ends)
+    }
+
+    fn touch_memory(&mut self, spec: &RunSpec) -> Result<(), Failure> {
+        let role = if self.second.is_some() { Role::Sender } else { Role::Both };
+        let peers =
+            [Some((role, &self.first)), self.second.as_ref().map(|one| (Role::Receiver, one))];
+        for (memory, peer) in self.memory.iter_mut().zip(peers) {
+            *memory = peer
+                .map(|(role, ends)| Memory::new(spec, role, ends.send_buffers_needed()))
+                .transpose()?;
+        }
+        Ok(())
     }
 }
 
-fn run_one_thread<E: Endpoint>(
-    spec: &RunSpec,
-    opened: Ends<E>,
-    control: &Control,
-) -> Result<PeerReport, Failure> {
-    let Ends { sender, receiver, memory: [memory, _], helper } = opened;
-    let party = PeerRunner {
-        spec,
-        role: Role::Both,
-        end: sender,
-        other: Some(receiver),
-        memory,
-        control,
-        placement: PeerPlacement::OneCpu,
-        helper,
-    };
-    party.run().map_err(|failure| failure.with_role(Role::Both))
+fn run_one_thread(spec: &RunSpec, opened: Ends, control: &Control) -> Result<PeerReport, Failure> {
+    let Ends { first: ends, memory: [memory, _], helper, .. } = opened;
+    let placement = PeerPlacement::OneCpu;
+    let role = Role::Both;
+    let party = PeerRunner { spec, role, ends, memory, control, placement, helper };
+    party.run().map_err(|failure| failure.with_role(role))
 }
 
 /// Combines the reports of the peers (the sender's first).
-fn combine<E: Endpoint>(
-    mut reports: Vec<PeerReport>,
-    granted: Granted,
-    spec: &RunSpec,
-) -> Measurement {
+fn combine(mut reports: Vec<PeerReport>, granted: Granted, spec: &RunSpec) -> Measurement {
     let mut roles: Vec<RoleUsage> = reports.iter().map(|party| party.usage.clone()).collect();
     roles.extend(reports.iter_mut().filter_map(|party| party.broker.take()));
     let dials =
@@ -142,7 +145,8 @@ fn combine<E: Endpoint>(
         total_bytes: first.total_bytes,
         messages: first.arrived,
         arrived_bytes: first.total_bytes.saturating_sub(lost * spec.buffer_bytes),
-        lost_messages: E::LOSSY.then_some(lost),
+        // Kept only if the mechanism may lose messages.
+        lost_messages: Some(lost),
         calibration_phases: first.calibration_phases,
         slices_ns: first.slices_ns,
         kernel_thread_ns: first.kernel_thread_ns,

@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use ipcperf_model::mechanism::Helper;
-use ipcperf_model::message_options::{MessageOptions, Touch};
 use ipcperf_model::{
-    CounterReading, Failure, FailureKind, Gate, KernelObject, PayloadCheck, Role, RoleUsage,
-    RoundTrips, RunSpec,
+    CounterReading, Failure, FailureKind, Gate, KernelObject, Role, RoleUsage, RoundTrips, RunSpec,
 };
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -18,14 +16,14 @@ use super::helper_usage::{HelperReading, HelperUsage};
 use super::kernel_threads::KernelThreads;
 use super::memory::Memory;
 use super::objects::ObjectSurvey;
+use super::peer_ends::{PeerEnds, TimedRegion};
 use super::phases::{PhaseReport, PhaseReports};
 use super::usage::{RusageScope, Usage, run_delay_ns};
-use crate::channel::{Endpoint, PeerPlacement};
+use crate::channel::PeerPlacement;
 use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
-use crate::payload::{Payload, Stamped, Touching, Unchecked};
 use crate::shared_state::Control;
-use crate::workload::{Meter, PhaseSize, RoundTrip, Stream, Task, Workload};
+use crate::workload::PhaseSize;
 use crate::{NO_SPACE, harness_failure, placement};
 
 /// Duration of the cache-line probe before and after a run.
@@ -52,13 +50,10 @@ pub(super) struct PeerReport {
 }
 
 /// A peer that is ready to run.
-#[derive(Debug)]
-pub(super) struct PeerRunner<'a, E> {
+pub(super) struct PeerRunner<'a> {
     pub(super) spec: &'a RunSpec,
     pub(super) role: Role,
-    pub(super) end: E,
-    /// The other end, if one thread runs both.
-    pub(super) other: Option<E>,
+    pub(super) ends: Box<dyn PeerEnds>,
     /// Message memory, if it was touched before the fork.
     pub(super) memory: Option<Memory>,
     pub(super) control: &'a Control,
@@ -83,7 +78,7 @@ struct FinishedPhase {
     timed_every: u64,
 }
 
-impl<E: Endpoint> PeerRunner<'_, E> {
+impl PeerRunner<'_> {
     /// Runs the peer to its end.
     pub(super) fn run(mut self) -> Result<PeerReport, Failure> {
         self.pin()?;
@@ -135,13 +130,12 @@ impl<E: Endpoint> PeerRunner<'_, E> {
     fn prepare(&mut self) -> Result<PeerState, Failure> {
         let memory = match self.memory.take() {
             Some(memory) => memory,
-            None => Memory::new(self.spec, self.role, self.end.send_buffers_needed())?,
+            None => Memory::new(self.spec, self.role, self.ends.send_buffers_needed())?,
         };
         let buffers = [memory.outgoing.as_bytes(), memory.incoming.as_bytes()];
-        for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
-            let prepared = end.prepare().and_then(|()| end.register_buffers(&buffers));
-            prepared.map_err(|errno| prepare_failure(self.spec.mechanism.as_str(), errno))?;
-        }
+        self.ends
+            .prepare(&buffers)
+            .map_err(|errno| prepare_failure(self.spec.mechanism.as_str(), errno))?;
         // Only one of the peers reads the kernel threads; both would see the same.
         let asks = self.role != Role::Receiver;
         let kernel_threads = asks.then(|| KernelThreads::find(self.spec, self.helper)).flatten();
@@ -161,7 +155,7 @@ impl<E: Endpoint> PeerRunner<'_, E> {
             self.wait_at_barrier();
             return gate::wait();
         }
-        gate::announce(&gate::participants(self.spec, self.control, self.end.broker_pid()))?;
+        gate::announce(&gate::participants(self.spec, self.control, self.ends.broker_pid()))?;
         let dials = gate::wait()?;
         self.wait_at_barrier();
         Ok(dials)
@@ -198,8 +192,8 @@ impl<E: Endpoint> PeerRunner<'_, E> {
             self.control.reset_phase();
         }
         kit.trips.clear();
-        self.take_calls();
-        let helpers_before = HelperReading::now(&self.end, kit.kernel_threads.as_ref(), self.role);
+        self.ends.take_calls();
+        let helpers_before = self.read_helpers(kit);
         let scope = RusageScope::from_helper(self.helper);
         let (delay_before_ns, threads_before_ns) = (run_delay_ns(), scope.other_threads_cpu_ns());
         self.wait_at_barrier();
@@ -212,84 +206,34 @@ impl<E: Endpoint> PeerRunner<'_, E> {
         if self.role == Role::Receiver {
             self.control.set_receiver_ready();
         }
-        let (meter, timed_every) = self.run_timed_region(extent, kit)?;
+        let (meter, timed_every) = self.ends.run_timed(TimedRegion {
+            spec: self.spec,
+            role: self.role,
+            size: extent,
+            memory: &mut kit.memory,
+            trips: &mut kit.trips,
+            control: self.control,
+        })?;
         let end = Usage::now(scope);
         kit.counter_fds.read_after();
         let cpu_after_ns = scope.cpu_ns();
         self.wait_at_barrier();
-        let calls = self.take_calls().map_or(meter.transfers, |own| own + meter.polls);
-        let calls = E::COUNTS_CALLS.then_some(calls);
-        self.end.drain();
+        let calls = self.ends.take_calls().map_or(meter.transfers, |own| own + meter.polls);
+        let calls = self.ends.counts_calls().then_some(calls);
+        self.ends.drain();
         let mut usage = start.until(end, self.role, meter, calls, cpu_after_ns - cpu_before_ns);
         // While the process's other threads run on this CPU, the delay is not caused by other programs.
         let threads_ns = scope.other_threads_cpu_ns().saturating_sub(threads_before_ns);
         let delay_ns = delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
         usage.run_delay_ns = delay_ns.map(|delay_ns| delay_ns.saturating_sub(threads_ns));
-        let helpers = helpers_before.until(&HelperReading::now(
-            &self.end,
-            kit.kernel_threads.as_ref(),
-            self.role,
-        ));
+        let helpers = helpers_before.until(&self.read_helpers(kit));
         Ok(FinishedPhase { usage, helpers, timed_every })
     }
 
-    /// Runs the timed region. Only this function chooses the types of workload and payload, so only the loops are
-    /// compiled for each combination.
-    fn run_timed_region(
-        &mut self,
-        extent: PhaseSize,
-        kit: &mut PeerState,
-    ) -> Result<(Meter, u64), Failure> {
-        let MessageOptions { touch, content, .. } = self.spec.message_options;
-        let touching = Touching { touch, content };
-        match (self.spec.workload.is_answered(), self.spec.check, touch) {
-            (false, PayloadCheck::Verify, _) => {
-                self.run_workload::<Stream, _>(extent, Stamped, kit)
-            }
-            (true, PayloadCheck::Verify, _) => {
-                self.run_workload::<RoundTrip, _>(extent, Stamped, kit)
-            }
-            (false, _, Touch::None) => self.run_workload::<Stream, _>(extent, Unchecked, kit),
-            (true, _, Touch::None) => self.run_workload::<RoundTrip, _>(extent, Unchecked, kit),
-            (false, _, _) => self.run_workload::<Stream, _>(extent, touching, kit),
-            (true, _, _) => self.run_workload::<RoundTrip, _>(extent, touching, kit),
-        }
-    }
-
-    fn run_workload<W: Workload, P: Payload>(
-        &mut self,
-        extent: PhaseSize,
-        payload: P,
-        kit: &mut PeerState,
-    ) -> Result<(Meter, u64), Failure> {
-        let messages = extent.messages;
-        let mut task = Task {
-            end: &mut self.end,
-            outgoing: &mut kit.memory.outgoing,
-            incoming: &mut kit.memory.incoming,
-            payload,
-            size: extent,
-            answer: self.spec.answer(),
-            control: self.control,
-            meter: Meter::default(),
-            trips: &mut kit.trips,
-            timed_every: 1,
-        };
-        match (self.role, &mut self.other) {
-            (Role::Both, Some(other)) => W::both(&mut task, other)?,
-            (Role::Receiver, _) => W::receive(&mut task)?,
-            _ => W::send(&mut task)?,
-        }
-        task.flush()?;
-        let counted = (task.meter, task.timed_every);
-        kit.memory.outgoing.advance(messages);
-        kit.memory.incoming.advance(messages);
-        Ok(counted)
-    }
-
-    fn take_calls(&mut self) -> Option<u64> {
-        let other = self.other.as_mut().map_or(Some(0), Endpoint::take_calls);
-        self.end.take_calls().zip(other).map(|(own, other)| own + other)
+    fn read_helpers(&self, kit: &PeerState) -> HelperReading {
+        // Only one of the peers reads the broker; both would see the same.
+        let broker_pid = if self.role == Role::Receiver { None } else { self.ends.broker_pid() };
+        HelperReading::now(broker_pid, kit.kernel_threads.as_ref())
     }
 
     #[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
@@ -338,62 +282,5 @@ fn prepare_failure(mechanism: &str, errno: Errno) -> Failure {
         Errno::NOMEM => failure.with_remedy("use smaller messages, or raise ulimit -l"),
         Errno::NOSPC | Errno::DQUOT => failure.with_remedy(NO_SPACE),
         _ => failure,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ipcperf_model::mechanism::Helper;
-    use ipcperf_model::message_options::BufferReuse;
-
-    use super::*;
-    use crate::testing::spec;
-
-    /// An end that moves nothing and records the addresses of the messages.
-    #[derive(Debug, Default)]
-    struct RecordingEnd(Vec<usize>);
-
-    impl Endpoint for RecordingEnd {
-        const KEEPS_BOUNDARIES: bool = true;
-
-        fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-            self.0.push(bytes.as_ptr().addr());
-            Ok(bytes.len())
-        }
-
-        fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-            self.send(bytes)
-        }
-    }
-
-    fn starts_in_two_phases(spec: &RunSpec, role: Role, messages: u64) -> Vec<usize> {
-        let (end, control) = (RecordingEnd::default(), &Control::default());
-        let (memory, nearness, helper) = (None, PeerPlacement::Unpinned, Helper::None);
-        let mut party = PeerRunner {
-            spec,
-            role,
-            end,
-            other: None,
-            memory,
-            control,
-            placement: nearness,
-            helper,
-        };
-        let mut kit = party.prepare().unwrap();
-        for _ in 0..2 {
-            party.run_timed_region(PhaseSize::new(64, messages), &mut kit).unwrap();
-        }
-        party.end.0
-    }
-
-    #[test]
-    fn a_phase_continues_with_the_next_buffers() {
-        let handling = MessageOptions { buffers: BufferReuse::Rotate, ..MessageOptions::default() };
-        let spec = RunSpec { message_options: handling, ..spec("null", [0, 1]) };
-        for role in [Role::Sender, Role::Receiver] {
-            let starts = starts_in_two_phases(&spec, role, 5);
-            assert!(starts.is_sorted_by(|one, next| one < next), "{role:?}: {starts:?}");
-            assert_eq!(starts.len(), 10);
-        }
     }
 }

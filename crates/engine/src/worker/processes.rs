@@ -18,10 +18,11 @@ use rustix::process::{
 };
 
 use super::peer::{PeerReport, PeerRunner};
+use super::peer_ends::PeerEnds;
 use super::peer_results::{GRACE_MS, PeerResult, collect_reports};
 use super::threads::panic_failure;
 use super::{Ends, objects};
-use crate::channel::{Endpoint, peer_placement};
+use crate::channel::peer_placement;
 use crate::harness_failure;
 use crate::shared_state::Control;
 
@@ -37,19 +38,19 @@ struct Child {
 }
 
 /// Forks both peers and returns their reports, the sender's first.
-pub(super) fn run<E: Endpoint>(
+pub(super) fn run(
     spec: &RunSpec,
-    ends: Ends<E>,
+    ends: Ends,
     control: &Control,
 ) -> Result<Vec<PeerReport>, Failure> {
     let helper = ends.helper;
-    let run_peer = |role, end: Option<E>, memory| {
-        let end = end.ok_or_else(missing_end)?;
+    let run_peer = |role, ends: Option<Box<dyn PeerEnds>>, memory| {
+        let ends = ends.ok_or_else(missing_end)?;
         let placement = peer_placement(spec);
-        PeerRunner { spec, role, end, other: None, memory, control, placement, helper }.run()
+        PeerRunner { spec, role, ends, memory, control, placement, helper }.run()
     };
     // Each fork inherits both ends; each process closes the one it does not use.
-    let (mut sender, mut receiver) = (Some(ends.sender), Some(ends.receiver));
+    let (mut sender, mut receiver) = (Some(ends.first), ends.second);
     let [mut senders, mut receivers] = ends.memory;
     let mut first = Some(fork(Role::Sender, || {
         close_end(receiver.take());
@@ -72,7 +73,7 @@ pub(super) fn run<E: Endpoint>(
     }
 }
 
-fn close_end<E: Endpoint>(end: Option<E>) {
+fn close_end(end: Option<Box<dyn PeerEnds>>) {
     if let Some(end) = end {
         end.close_after_fork();
     }

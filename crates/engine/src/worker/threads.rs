@@ -11,34 +11,26 @@ use rustix::io::Errno;
 use super::peer::{PeerReport, PeerRunner};
 use super::peer_results::{GRACE_MS, PeerResult, collect_reports};
 use super::{Ends, comm};
-use crate::channel::{Endpoint, peer_placement};
+use crate::channel::peer_placement;
 use crate::harness_failure;
 use crate::shared_state::Control;
 
 /// Runs both peers and returns their reports, the sender's first. After the first failure the other thread is left
 /// running: the worker ends with this run.
-pub(super) fn run<E: Endpoint>(
+pub(super) fn run(
     spec: &RunSpec,
-    ends: Ends<E>,
+    ends: Ends,
     control: &'static Control,
 ) -> Result<Vec<PeerReport>, Failure> {
     let (report, reports) = mpsc::channel();
-    let roles = [(Role::Sender, ends.sender), (Role::Receiver, ends.receiver)];
+    let roles = [Role::Sender, Role::Receiver];
     let helper = ends.helper;
-    for ((role, end), memory) in roles.into_iter().zip(ends.memory) {
+    let peers = std::iter::once(ends.first).chain(ends.second).zip(ends.memory);
+    for (role, (ends, memory)) in roles.into_iter().zip(peers) {
         let (report, spec) = (report.clone(), spec.clone());
         let play = move || {
             let placement = peer_placement(&spec);
-            let party = PeerRunner {
-                spec: &spec,
-                role,
-                end,
-                other: None,
-                memory,
-                control,
-                placement,
-                helper,
-            };
+            let party = PeerRunner { spec: &spec, role, ends, memory, control, placement, helper };
             let result = catch_unwind(AssertUnwindSafe(|| party.run()))
                 .unwrap_or_else(|panic| Err(panic_failure(&*panic)))
                 .map_err(|failure| failure.with_role(role));

@@ -1,0 +1,196 @@
+//! What a peer needs of its mechanism, behind one interface: everything else in a worker is compiled once, and only the
+//! loops of the timed region are compiled for each mechanism.
+
+use ipcperf_model::message_options::{MessageOptions, Touch};
+use ipcperf_model::{Failure, PayloadCheck, Role, RunSpec};
+use rustix::io::Errno;
+
+use super::memory::Memory;
+use crate::channel::Endpoint;
+use crate::histogram::TickHistogram;
+use crate::payload::{Payload, Stamped, Touching, Unchecked};
+use crate::shared_state::Control;
+use crate::workload::{Meter, PhaseSize, RoundTrip, Stream, Task, Workload};
+
+/// The end of a mechanism that a peer uses, or both ends if one thread runs both. Calls outside the timed region go
+/// through this trait; see [`Endpoint`] for what they do.
+pub(super) trait PeerEnds: Send {
+    /// Prepares the ends and registers the peer's `buffers`.
+    fn prepare(&mut self, buffers: &[&[u8]]) -> Result<(), Errno>;
+    /// Number of buffers to send from in rotation.
+    fn send_buffers_needed(&self) -> usize;
+    /// Process ID of the broker between the peers, if there is one.
+    fn broker_pid(&self) -> Option<u32>;
+    /// Whether messages may be lost.
+    fn is_lossy(&self) -> bool;
+    /// Whether system calls can be counted.
+    fn counts_calls(&self) -> bool;
+    /// Number of system calls since the last query; `None` if each send and each receive is exactly one.
+    fn take_calls(&mut self) -> Option<u64>;
+    /// Discards unread data.
+    fn drain(&mut self);
+    /// Runs the timed region of one phase. Returns its counters and the interval between individually timed round trips.
+    fn run_timed(&mut self, region: TimedRegion<'_>) -> Result<(Meter, u64), Failure>;
+    /// Closes ends that belong to the other process after a fork.
+    fn close_after_fork(self: Box<Self>);
+}
+
+/// The timed region of one phase.
+pub(super) struct TimedRegion<'a> {
+    pub(super) spec: &'a RunSpec,
+    pub(super) role: Role,
+    pub(super) size: PhaseSize,
+    pub(super) memory: &'a mut Memory,
+    pub(super) trips: &'a mut TickHistogram,
+    pub(super) control: &'a Control,
+}
+
+/// The ends of one peer.
+#[derive(Debug)]
+pub(super) struct TypedEnds<E> {
+    pub(super) end: E,
+    /// The other end, if one thread runs both.
+    pub(super) other: Option<E>,
+}
+
+impl<E: Endpoint> PeerEnds for TypedEnds<E> {
+    fn prepare(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
+        for end in std::iter::once(&mut self.end).chain(self.other.as_mut()) {
+            end.prepare().and_then(|()| end.register_buffers(buffers))?;
+        }
+        Ok(())
+    }
+
+    fn send_buffers_needed(&self) -> usize {
+        self.end.send_buffers_needed()
+    }
+
+    fn broker_pid(&self) -> Option<u32> {
+        self.end.broker_pid()
+    }
+
+    fn is_lossy(&self) -> bool {
+        E::LOSSY
+    }
+
+    fn counts_calls(&self) -> bool {
+        E::COUNTS_CALLS
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        let other = self.other.as_mut().map_or(Some(0), Endpoint::take_calls);
+        self.end.take_calls().zip(other).map(|(own, other)| own + other)
+    }
+
+    fn drain(&mut self) {
+        self.end.drain();
+    }
+
+    /// Only this function chooses the types of workload and payload, so only the loops are compiled for each
+    /// combination.
+    fn run_timed(&mut self, region: TimedRegion<'_>) -> Result<(Meter, u64), Failure> {
+        let MessageOptions { touch, content, .. } = region.spec.message_options;
+        let touching = Touching { touch, content };
+        match (region.spec.workload.is_answered(), region.spec.check, touch) {
+            (false, PayloadCheck::Verify, _) => self.run_workload::<Stream, _>(region, Stamped),
+            (true, PayloadCheck::Verify, _) => self.run_workload::<RoundTrip, _>(region, Stamped),
+            (false, _, Touch::None) => self.run_workload::<Stream, _>(region, Unchecked),
+            (true, _, Touch::None) => self.run_workload::<RoundTrip, _>(region, Unchecked),
+            (false, _, _) => self.run_workload::<Stream, _>(region, touching),
+            (true, _, _) => self.run_workload::<RoundTrip, _>(region, touching),
+        }
+    }
+
+    fn close_after_fork(self: Box<Self>) {
+        let Self { end, other } = *self;
+        for end in std::iter::once(end).chain(other) {
+            end.close_after_fork();
+        }
+    }
+}
+
+impl<E: Endpoint> TypedEnds<E> {
+    fn run_workload<W: Workload, P: Payload>(
+        &mut self,
+        region: TimedRegion<'_>,
+        payload: P,
+    ) -> Result<(Meter, u64), Failure> {
+        let TimedRegion { spec, role, size, memory, trips, control } = region;
+        let mut task = Task {
+            end: &mut self.end,
+            outgoing: &mut memory.outgoing,
+            incoming: &mut memory.incoming,
+            payload,
+            size,
+            answer: spec.answer(),
+            control,
+            meter: Meter::default(),
+            trips,
+            timed_every: 1,
+        };
+        match (role, &mut self.other) {
+            (Role::Both, Some(other)) => W::both(&mut task, other)?,
+            (Role::Receiver, _) => W::receive(&mut task)?,
+            _ => W::send(&mut task)?,
+        }
+        task.flush()?;
+        let counted = (task.meter, task.timed_every);
+        memory.outgoing.advance(size.messages);
+        memory.incoming.advance(size.messages);
+        Ok(counted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::message_options::BufferReuse;
+
+    use super::*;
+    use crate::testing::spec;
+
+    /// An end that moves nothing and records the addresses of the messages.
+    #[derive(Debug, Default)]
+    struct RecordingEnd(Vec<usize>);
+
+    impl Endpoint for RecordingEnd {
+        const KEEPS_BOUNDARIES: bool = true;
+
+        fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+            self.0.push(bytes.as_ptr().addr());
+            Ok(bytes.len())
+        }
+
+        fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+            self.send(bytes)
+        }
+    }
+
+    fn starts_in_two_phases(spec: &RunSpec, role: Role, messages: u64) -> Vec<usize> {
+        let mut ends = TypedEnds { end: RecordingEnd::default(), other: None };
+        let mut memory = Memory::new(spec, role, ends.send_buffers_needed()).unwrap();
+        let mut trips = TickHistogram::new_touched();
+        for _ in 0..2 {
+            let region = TimedRegion {
+                spec,
+                role,
+                size: PhaseSize::new(64, messages),
+                memory: &mut memory,
+                trips: &mut trips,
+                control: &Control::default(),
+            };
+            ends.run_timed(region).unwrap();
+        }
+        ends.end.0
+    }
+
+    #[test]
+    fn a_phase_continues_with_the_next_buffers() {
+        let handling = MessageOptions { buffers: BufferReuse::Rotate, ..MessageOptions::default() };
+        let spec = RunSpec { message_options: handling, ..spec("null", [0, 1]) };
+        for role in [Role::Sender, Role::Receiver] {
+            let starts = starts_in_two_phases(&spec, role, 5);
+            assert!(starts.is_sorted_by(|one, next| one < next), "{role:?}: {starts:?}");
+            assert_eq!(starts.len(), 10);
+        }
+    }
+}
