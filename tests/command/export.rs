@@ -75,7 +75,7 @@ fn several_files_stand_below_each_other_with_their_names() {
 #[test]
 fn a_slip_is_told_before_anything_is_measured() {
     refused("export cvs x.jsonl", &["export format `cvs`", "did you mean `csv`?"]);
-    refused("export parquet x.jsonl", &["known are", "csv-runs", "benchstat"]);
+    refused("export parquet x.jsonl", &["expected one of", "csv-runs", "benchstat"]);
     refused("export csv", &["FILE"]);
     refused("export csv /nowhere/x.jsonl", &["/nowhere/x.jsonl"]);
     refused("run -m pipe --export csv", &["FORMAT=PATH", "`csv`"]);

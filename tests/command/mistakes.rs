@@ -20,7 +20,7 @@ pub(crate) fn refused(arguments: &str, words: &[&str]) {
 #[test]
 fn an_unknown_name_gets_the_nearest_or_all_of_them() {
     refused("run -m unix-steam", &["mechanism `unix-steam`", "did you mean `unix-stream`?"]);
-    refused("run -m zzz", &["mechanism `zzz`", "known are", "pipe"]);
+    refused("run -m zzz", &["mechanism `zzz`", "expected one of", "pipe"]);
     refused("run -m pipe,", &["mechanism ``"]);
     refused("run -m pipe -w strem", &["workload `strem`", "`stream`"]);
     refused("run -m pipe --mode 2pro", &["mode `2pro`", "`2proc`"]);
@@ -28,6 +28,15 @@ fn an_unknown_name_gets_the_nearest_or_all_of_them() {
     refused("plan -m pip", &["did you mean `pipe`?"]);
     refused("lst", &["lst"]);
     refused("list mechansims", &["mechanisms"]);
+}
+
+#[test]
+fn a_flag_with_a_list_can_be_given_more_than_once() {
+    let sandbox = Sandbox::open();
+    let repeated = sandbox.run("plan -m pipe -m tcp -b 64 -b 4KiB --seed 1 --json");
+    let listed = sandbox.run("plan -m pipe,tcp -b 64,4KiB --seed 1 --json");
+    assert_eq!(repeated.status.code(), Some(0), "{repeated:?}");
+    assert_eq!(repeated.stdout, listed.stdout);
 }
 
 #[test]

@@ -275,7 +275,7 @@ impl FromStr for CompressionRatio {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageOptionError {
     /// Unknown content.
-    #[error("unknown payload `{0}`; known are {known}", known = CONTENTS.join(", "))]
+    #[error("unknown payload `{0}`; expected one of {known}", known = CONTENTS.join(", "))]
     Unknown(String),
     /// Invalid compression ratio.
     #[error("{RATIO}, not `{0}`")]

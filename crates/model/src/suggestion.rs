@@ -31,7 +31,7 @@ pub fn unknown_word<'a>(
 pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     match nearest(word, known.clone()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => format!("known are {}", known.collect::<Vec<_>>().join(", ")),
+        None => format!("expected one of {}", known.collect::<Vec<_>>().join(", ")),
     }
 }
 

@@ -188,7 +188,7 @@ impl Metric {
         let remedy = match nearest(&text, all) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!(
-                "known are {}, and metrics of a role such as sender_cpu_ns",
+                "expected one of {}, or a metric of a role such as sender_cpu_ns",
                 names.collect::<Vec<_>>().join(", ")
             ),
         };

@@ -12,7 +12,7 @@ pub(super) const HYPOTHESES: &[Broken] = &[
     broken(
         ("test = \"faster-than\"", "test = \"zzz\""),
         ("test", "hypothesis[1].test"),
-        &["`zzz`", "known are"],
+        &["`zzz`", "expected one of"],
     ),
     broken(
         ("metric = \"bandwidth\"", "metric = \"bandwith\""),
@@ -22,7 +22,7 @@ pub(super) const HYPOTHESES: &[Broken] = &[
     broken(
         ("metric = \"bandwidth\"", "metric = 5"),
         ("metric", "hypothesis[1].metric"),
-        &["`5`", "known are"],
+        &["`5`", "expected one of"],
     ),
     broken(
         ("metric = \"bandwidth\"", "metric = \"sender_sys_ns\""),

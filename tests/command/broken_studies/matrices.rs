@@ -27,7 +27,7 @@ pub(super) const MATRICES: &[Broken] = &[
     broken(
         ("\"unix-stream\", \"tcp\"]\nbuffer", "\"unix-stream\", \"zzz\"]\nbuffer"),
         ("mechanism = [\"pipe\"", "matrix[1].mechanism"),
-        &["`zzz`", "known are"],
+        &["`zzz`", "expected one of"],
     ),
     broken(
         ("mechanism = [\"pipe\", \"unix-stream\", \"tcp\"]", "mechanism = []"),

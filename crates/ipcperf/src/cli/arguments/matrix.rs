@@ -13,26 +13,26 @@ pub(in crate::cli) struct MatrixArguments {
     /// Mechanisms, or `all` (see ipcperf list); custom ones: exec:PROGRAM, lib:FILE.so
     #[arg(short, long, value_name = "NAMES")]
     #[arg(value_parser = Known::mechanisms(), hide_possible_values = true, required = true)]
-    mechanism: Option<String>,
+    mechanism: Vec<String>,
     #[arg(short, long, value_name = "NAMES", default_value = Factor::Workload.default_text())]
     #[arg(help = Known::workloads().help("Workloads"))]
     #[arg(value_parser = Known::workloads(), hide_possible_values = true)]
-    workload: String,
+    workload: Vec<String>,
     /// Bytes per call or message: 64, 64KiB, 1MB, lists, or ranges: 512..16MiB (powers of two), 1MB..100MB:10 (ten
     /// values), 1kB..100MB*10 (times ten)
     #[arg(short, long, value_name = "SIZES", default_value = Factor::Buffer.default_text())]
-    buffer: String,
+    buffer: Vec<String>,
     /// Payload bytes per run, in one direction [default: calibrated so that a run lasts at least 16 ms]
     #[arg(long, value_name = "BYTES")]
-    total: Option<String>,
+    total: Vec<String>,
     #[arg(long, value_name = "MODES", default_value = Factor::Mode.default_text())]
     #[arg(help = Known::modes().help("Threads or processes of the peers"))]
     #[arg(value_parser = Known::modes(), hide_possible_values = true)]
-    mode: String,
+    mode: Vec<String>,
     #[arg(long, value_name = "PLACES", default_value = Factor::Placement.default_text())]
     #[arg(help = placement_help())]
     #[arg(value_parser = Known::placements(), hide_possible_values = true)]
-    placement: String,
+    placement: Vec<String>,
     #[arg(help = Factor::Repetitions.help("Valid repetitions per case; one more is made first and excluded"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     repetitions: Option<u32>,
@@ -55,7 +55,7 @@ pub(in crate::cli) struct MatrixArguments {
     set: Vec<String>,
     /// Kernel buffer between the peers: default, match (the size of -b), or BYTES
     #[arg(long, value_name = "SIZES", default_value = Factor::KernelBuffer.default_text())]
-    kernel_buffer: String,
+    kernel_buffer: Vec<String>,
     #[command(flatten)]
     message_options: MessageOptionArguments,
     /// Stamp every message and check order, length and content on arrival
@@ -63,14 +63,14 @@ pub(in crate::cli) struct MatrixArguments {
     pub(in crate::cli) verify: bool,
     #[arg(long, value_name = "NAMES", help = instruments_help())]
     #[arg(value_parser = Known::instruments(), hide_possible_values = true)]
-    instrument: Option<String>,
+    instrument: Vec<String>,
     /// Events of --instrument counters: cycles, L1-dcache-loads, r1b, an event in sysfs, or a set of ipc-static (l1d,
     /// mem, arch, tlbmem, ...) [default: events that explain the cost of a copy, if this CPU has them]
     #[arg(long, value_name = "EVENTS")]
-    counter_events: Option<String>,
+    counter_events: Vec<String>,
     /// Sampling event of --instrument profile [default: cpu-clock]
     #[arg(long, value_name = "EVENT")]
-    profile_event: Option<String>,
+    profile_event: Vec<String>,
     /// Seed that shuffles the blocks; stored with the results [default: from the clock]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
@@ -94,18 +94,18 @@ impl MatrixArguments {
         let options: Result<Vec<_>, _> =
             self.set.iter().map(|text| OptionSetting::parse(text)).collect();
         Ok(TypedRequest {
-            mechanisms: words(self.mechanism.as_deref()),
+            mechanisms: words(&self.mechanism),
             custom_files: CustomFiles::Inspect,
-            workloads: words(Some(&self.workload)),
-            buffers: words(Some(&self.buffer)),
-            total: words(self.total.as_deref()),
+            workloads: words(&self.workload),
+            buffers: words(&self.buffer),
+            total: words(&self.total),
             messages: None,
-            modes: words(Some(&self.mode)),
-            placements: words(Some(&self.placement)),
-            kernel_buffers: words(Some(&self.kernel_buffer)),
+            modes: words(&self.mode),
+            placements: words(&self.placement),
+            kernel_buffers: words(&self.kernel_buffer),
             message_options: self.message_options.typed(),
-            instruments: words(self.instrument.as_deref()),
-            events: [words(self.counter_events.as_deref()), words(self.profile_event.as_deref())],
+            instruments: words(&self.instrument),
+            events: [words(&self.counter_events), words(&self.profile_event)],
             options: options?,
             repetitions: self.repetitions,
             until_ci_percent: self.until_ci,
@@ -118,8 +118,9 @@ impl MatrixArguments {
     }
 }
 
-fn words(text: Option<&str>) -> Option<TypedLevels<'_>> {
-    text.map(TypedLevels::Text)
+/// Returns the values of a flag, which may be repeated. `None` without the flag.
+fn words(texts: &[String]) -> Option<TypedLevels<'_>> {
+    (!texts.is_empty()).then_some(TypedLevels::Items(texts))
 }
 
 /// Work on messages in addition to sending and receiving them.
@@ -129,35 +130,35 @@ struct MessageOptionArguments {
         read (after receiving), both"))]
     #[arg(long, value_name = "ACCESS")]
     #[arg(value_parser = Known::touches(), hide_possible_values = true)]
-    touch: Option<String>,
+    touch: Vec<String>,
     #[arg(help = Factor::Reply.help("Reply of -w request-reply: echo (the message itself), or the size of another \
         message"))]
     #[arg(long, value_name = "SIZES")]
-    reply: Option<String>,
+    reply: Vec<String>,
     #[arg(help = Factor::Payload.help("Content of messages: constant, random, or compressible:R (by a factor R of 1 to \
         100)"))]
     #[arg(long, value_name = "CONTENT")]
-    payload: Option<String>,
+    payload: Vec<String>,
     #[arg(help = Factor::Buffers.help("Buffers of messages: hot (one buffer), rotate (16 in turn), cold (256 MiB in \
         turn, more than caches hold)"))]
     #[arg(long, value_name = "ORDER")]
     #[arg(value_parser = Known::reuses(), hide_possible_values = true)]
-    buffers: Option<String>,
+    buffers: Vec<String>,
     #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (by the peer that uses them), \
         before-fork (later writes fault inside the timed region), or timed (by the first transfer)"))]
     #[arg(long, value_name = "WHEN")]
     #[arg(value_parser = Known::first_touches(), hide_possible_values = true)]
-    first_touch: Option<String>,
+    first_touch: Vec<String>,
 }
 
 impl MessageOptionArguments {
     fn typed(&self) -> TypedMessageOptions<'_> {
         TypedMessageOptions {
-            touch: words(self.touch.as_deref()),
-            payload: words(self.payload.as_deref()),
-            buffers: words(self.buffers.as_deref()),
-            first_touch: words(self.first_touch.as_deref()),
-            reply: words(self.reply.as_deref()),
+            touch: words(&self.touch),
+            payload: words(&self.payload),
+            buffers: words(&self.buffers),
+            first_touch: words(&self.first_touch),
+            reply: words(&self.reply),
         }
     }
 }
