@@ -20,11 +20,11 @@ pub struct Buffer {
 unsafe impl Send for Buffer {}
 
 impl Buffer {
-    /// Maps `bytes` (at least 1) and writes `fill` into each, so that every page is present.
+    /// Maps `bytes` (at least 1) and touches every page by writing `fill` into each byte.
     ///
     /// # Errors
     /// Returns `ENOMEM` if the system cannot provide the memory.
-    pub fn new_filled(bytes: usize, fill: u8) -> Result<Self, Errno> {
+    pub fn new_touched(bytes: usize, fill: u8) -> Result<Self, Errno> {
         let mut buffer = Self::new_untouched(bytes)?;
         buffer.fill(fill);
         Ok(buffer)
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_buffer_is_page_aligned_and_filled() {
-        let buffer = Buffer::new_filled(10_000, 0xA5).unwrap();
+        let buffer = Buffer::new_touched(10_000, 0xA5).unwrap();
         assert_eq!(buffer.as_ptr() as usize % 4096, 0);
         assert_eq!(buffer.len(), 10_000);
         assert!(buffer.iter().all(|&byte| byte == 0xA5));
@@ -104,6 +104,6 @@ mod tests {
 
     #[test]
     fn an_absurd_size_is_an_error() {
-        assert_eq!(Buffer::new_filled(usize::MAX / 2, 0).unwrap_err(), Errno::NOMEM);
+        assert_eq!(Buffer::new_touched(usize::MAX / 2, 0).unwrap_err(), Errno::NOMEM);
     }
 }

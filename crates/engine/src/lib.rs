@@ -6,7 +6,7 @@
 //! and prints one [`Report`](ipcperf_model::WorkerReport).
 //!
 //! ```text
-//! Assignment -> serve -> mechanism (ends) -> worker: peer x workload -> PartyReport -> Report
+//! Assignment -> serve -> mechanism (ends) -> worker: peer x workload -> PeerReport -> WorkerReport
 //! ```
 //!
 //! The engine contains no TOML, storage or plotting code, and does not depend on the command above it.

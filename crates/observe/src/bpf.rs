@@ -1,7 +1,7 @@
 //! BPF programs: loads and attaches them, and reads their maps.
 //!
 //! ```text
-//! Object -> Attached::load (constants set, programs attached) -> the run -> Attached::stop -> Kept
+//! BpfObject -> AttachedPrograms::load (sets constants, attaches programs) -> the run -> detach -> BpfMaps
 //! ```
 //!
 //! The programs are C sources in this folder. They are compiled beforehand (`scripts/bpf-objects`) and embedded in the

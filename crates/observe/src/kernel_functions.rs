@@ -1,7 +1,7 @@
 //! `kernel-functions`: the kernel functions that carry the data of each role, counted and timed.
 //!
 //! ```text
-//! candidates by kernel -> two programs at each function -> counts between the marks -> Row -> pictures
+//! candidates by kernel -> two programs at each function -> counts between the marks -> Row -> tables and figures
 //! ```
 //!
 //! A system call spends its time in kernel functions: in `write`, `pipe_write` copies and waits, and the remainder is

@@ -2,7 +2,7 @@
 //! that takes, and a timeline of the start.
 //!
 //! ```text
-//! bpf/sched.bpf.c: switches, wakeups, marks -> by thread, in the kernel -> watch -> Row -> pictures
+//! bpf/sched.bpf.c: switches, wakeups, marks -> by thread, in the kernel -> watch -> Row -> tables and figures
 //! ```
 //!
 //! Two events of the scheduler are sufficient: a context switch shows which thread leaves a CPU, why, and which thread

@@ -2,11 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-mod adjust;
 mod autocorrelation;
 mod block_bootstrap;
 mod bootstrap;
 mod chebyshev;
+mod correction;
 mod curve;
 mod degenerate;
 mod density;
@@ -33,11 +33,11 @@ mod test_result;
 mod trend;
 mod wilcoxon;
 
-pub use adjust::{benjamini_hochberg, holm};
 pub use autocorrelation::{Autocorrelation, LjungBox, autocorrelation};
 pub use block_bootstrap::BlockInterval;
 pub use bootstrap::{Bootstrap, Interval};
 pub use chebyshev::{chebyshev, chebyshev_of_sample, chebyshev_quantile, quantile_bounds};
+pub use correction::{benjamini_hochberg, holm};
 pub use curve::{
     BlockSelection, ChangePoint, Course, Crossing, CrossingDirection, CrossingPoint, Curve,
     CurveError, CurveStatisticError, Inflection, LastingCrossing, LevelShape, LevelValue,

@@ -264,7 +264,7 @@ proptest! {
     }
 
     #[test]
-    fn adjusting_keeps_the_order_and_lowers_nothing(
+    fn correcting_keeps_the_order_and_lowers_nothing(
         p in prop::collection::vec(0.0..=1.0_f64, 0..30),
     ) {
         let (holm, bh) = (holm(&p).unwrap(), benjamini_hochberg(&p).unwrap());

@@ -1,4 +1,4 @@
-//! Keys of a study file and the values that they accept. The reader, the JSON Schema, the page on writing a study and
+//! A key of a study file and the values that it accepts. The reader, the JSON Schema, the page on writing a study and
 //! the file written by `study new` are all generated from lists of these.
 
 /// A key that a table of the file may have.

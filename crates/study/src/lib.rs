@@ -10,7 +10,7 @@
 mod better;
 mod bundled;
 mod display;
-mod display_schema;
+mod display_sections;
 mod display_table;
 mod document;
 mod error;
@@ -28,7 +28,7 @@ mod observation_metric;
 mod scaffold;
 mod schema;
 mod section;
-mod sections;
+mod section_keys;
 mod selection;
 mod unknown_key;
 mod validate;
@@ -54,22 +54,22 @@ pub use metric::{METRICS, Metric};
 pub use mistake::{Mistake, Mistakes};
 pub use scaffold::scaffold;
 pub use schema::schema;
-pub use sections::ORIGINAL_TEST_KEYS;
+pub use section_keys::ORIGINAL_TEST_KEYS;
 pub use selection::{FACTORS, Levels, Selection, is_size};
 pub use values::Values;
 
-pub(crate) use sections::STATISTICS;
+pub(crate) use section_keys::STATISTICS;
 pub(crate) use selection::canonical;
 
 use bundled::find_bundled;
-use display_schema::{FIGURE, INSTRUMENT_FIGURE, TABLE};
+use display_sections::{FIGURE, INSTRUMENT_FIGURE, TABLE};
 use document::Document;
 use file::{detect_non_study, read_file, utf8_mistakes};
 use hypothesis::ClaimTable;
 use ipcperf_plan::{MAX_CELLS, Plan};
 use ipcperf_results::Origin;
 use section::{Occurrence, Section};
-use sections::{MATRIX, SAMPLING, SECTIONS, TOP};
+use section_keys::{MATRIX, SAMPLING, SECTIONS, TOP};
 
 /// Maximum number of sections of one kind, such as matrices or hypotheses. More are taken for an error.
 const MAX_TABLES: usize = 200;

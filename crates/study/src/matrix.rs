@@ -14,7 +14,7 @@ use super::document::Entry;
 use super::key::Requirement;
 use super::length::Length;
 use super::mistake::Mistakes;
-use super::sections::MATRIX;
+use super::section_keys::MATRIX;
 use super::selection::{FACTORS, MAX_LEVELS, canonical};
 use super::values::Values;
 

@@ -6,8 +6,8 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 
 use super::key::{Key, Requirement};
 use super::section::Section;
-use super::sections::{HYPOTHESIS, MATRIX, SAMPLING, TOP};
-use crate::display_schema::{FIGURE, INSTRUMENT_FIGURE, TABLE};
+use super::section_keys::{HYPOTHESIS, MATRIX, SAMPLING, TOP};
+use crate::display_sections::{FIGURE, INSTRUMENT_FIGURE, TABLE};
 use crate::hypothesis::TESTS;
 
 /// Width of the file, columns.

@@ -13,7 +13,7 @@ use super::MAX_TABLES;
 use super::key::{Key, Requirement, ValueType};
 use super::metric::METRICS;
 use super::section::{Occurrence, Section};
-use super::sections::{HYPOTHESIS, MATRIX, ORIGINAL_TEST_KEYS, SECTIONS, TOP};
+use super::section_keys::{HYPOTHESIS, MATRIX, ORIGINAL_TEST_KEYS, SECTIONS, TOP};
 use super::selection::FACTORS;
 use crate::hypothesis::{TESTS, Test};
 

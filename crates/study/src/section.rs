@@ -1,4 +1,4 @@
-//! Sections of a study file.
+//! A section of a study file, and functions that describe its keys.
 
 use ipcperf_plan::Factor;
 

@@ -1,7 +1,7 @@
 //! Names that a run creates in system-wide namespaces: folders, message queues, shared memory, System V objects.
 //!
 //! ```text
-//! command: RunNames::draw -> journal -> worker: mechanisms create objects -> command: remove
+//! command: RunNames::new -> journal -> worker: mechanisms create objects -> command: remove
 //! ```
 //!
 //! Every name is derived from a [`RunToken`], which cannot be guessed. So no other user can create one of them first,

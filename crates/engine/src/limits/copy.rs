@@ -31,7 +31,7 @@ const MEMORY_FACTOR: u64 = 3;
 /// # Errors
 /// Returns `ENOMEM` if the buffers cannot be allocated.
 pub fn hot_bytes_per_s(bytes: usize, duration: Duration) -> Result<f64, Errno> {
-    let (source, mut target) = (Buffer::new_filled(bytes, 1)?, Buffer::new_filled(bytes, 2)?);
+    let (source, mut target) = (Buffer::new_touched(bytes, 1)?, Buffer::new_touched(bytes, 2)?);
     let copies = BATCH_BYTES.div_ceil(source.len());
     let (start, mut batches_ns) = (now_ns(), Vec::new());
     let mut last = start;
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn walking_copies_every_source_to_its_target() {
-        let mut both = Buffer::new_filled(4 * BATCH_BYTES, 1).unwrap();
+        let mut both = Buffer::new_touched(4 * BATCH_BYTES, 1).unwrap();
         both[2 * BATCH_BYTES..][..BATCH_BYTES].fill(7);
         let rate = walk(&mut both, 1);
         assert!(rate > 0.0, "{rate}");

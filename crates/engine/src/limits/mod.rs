@@ -1,7 +1,7 @@
 //! Hardware limits of this machine, which mechanisms are compared with.
 //!
 //! ```text
-//! Topology, sizes, Effort -> measure -> Limits -> header of a results file, `ipcperf machine`
+//! Topology, sizes, Effort -> measure -> HardwareLimits -> header of a results file, `ipcperf machine`
 //! ```
 //!
 //! All measurements run on new threads: they run within the command, which may have other threads and so cannot fork. A

@@ -227,11 +227,11 @@ impl<C: Codec> Endpoint for CompressedEnd<C> {
     const KEEPS_BOUNDARIES: bool = true;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        let new_buffer = || Buffer::new_filled(C::max_compressed_bytes(self.message_bytes), 0);
+        let new_buffer = || Buffer::new_touched(C::max_compressed_bytes(self.message_bytes), 0);
         let [mut outgoing, incoming] = [new_buffer()?, new_buffer()?];
         // Compress and expand one message now: the codec then has allocated what it allocates at first use,
         // and memory that it allocated before the fork is this peer's own copy.
-        let mut message = Buffer::new_filled(self.message_bytes, 0x5A)?;
+        let mut message = Buffer::new_touched(self.message_bytes, 0x5A)?;
         let length = self.codec.compress(&message, &mut outgoing).ok_or(Errno::MSGSIZE)?;
         self.codec.decompress(&outgoing[..length], &mut message).ok_or(Errno::BADMSG)?;
         self.buffers = Some([outgoing, incoming]);

@@ -1,8 +1,8 @@
 //! The mechanisms: ways to move bytes from one peer to another.
 //!
-//! Each mechanism is one file here and one line in [`MECHANISMS`]. The file contains the mechanism's facts (a
-//! [`Mechanism`], the source of the list, the help, the documentation and the conformance tests) and its
-//! implementation (a [`Channel`](crate::channel::Channel) that opens two
+//! Each mechanism is one file here and two lines below: its `mod`, and its entry in [`MECHANISMS`]. The file contains
+//! the mechanism's facts (a [`Mechanism`], the source of the list, the help, the documentation and the conformance
+//! tests) and its implementation (a [`Channel`](crate::channel::Channel) that opens two
 //! [`Endpoint`](crate::channel::Endpoint)s). Dispatch happens once per run, through
 //! [`Mechanism::execute`]; the loops are generic over the endpoint.
 

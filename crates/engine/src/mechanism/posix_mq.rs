@@ -169,7 +169,7 @@ impl Endpoint for PosixMqEnd {
     const KEEPS_BOUNDARIES: bool = true;
 
     fn prepare(&mut self) -> Result<(), Errno> {
-        self.receive_buffer = Some(Buffer::new_filled(self.message_bytes, 0)?);
+        self.receive_buffer = Some(Buffer::new_touched(self.message_bytes, 0)?);
         Ok(())
     }
 

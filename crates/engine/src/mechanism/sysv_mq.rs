@@ -129,7 +129,7 @@ impl Endpoint for SysvMqEnd {
 
     fn prepare(&mut self) -> Result<(), Errno> {
         let bytes = self.text_bytes.checked_add(TYPE_BYTES).ok_or(Errno::NOMEM)?;
-        self.message = Some(Buffer::new_filled(bytes, 0)?);
+        self.message = Some(Buffer::new_touched(bytes, 0)?);
         Ok(())
     }
 

@@ -43,7 +43,7 @@ impl BufferPool {
             let memory = Buffer::new_untouched(all)?;
             return Ok(Self { memory, stride_bytes, buffers: count as u64, first: 0 });
         }
-        let mut memory = Buffer::new_filled(all, FILL_BYTE)?;
+        let mut memory = Buffer::new_touched(all, FILL_BYTE)?;
         fill(handling.content, &mut memory, bytes, stride_bytes);
         Ok(Self { memory, stride_bytes, buffers: count as u64, first: 0 })
     }

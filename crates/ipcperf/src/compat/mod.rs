@@ -1,7 +1,7 @@
 //! Compatibility programs, under their own names: `ipcperf compat PROGRAM ARGS...`, or a link of that name.
 //!
 //! ```text
-//! the original's arguments -> RunSpec -> runner::Alone -> the original's lines and exit codes
+//! the original's arguments -> RunSpec -> runner::SingleRunner -> the original's lines and exit codes
 //! ```
 //!
 //! Each program is a thin layer: it measures in the same way as every other run. To add one, add a file here and a line

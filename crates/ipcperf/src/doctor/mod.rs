@@ -2,7 +2,7 @@
 //! and tries; changes nothing unless asked to clean up.
 //!
 //! ```text
-//! mechanisms, their options, instruments, their events -> Finding -> Ailment -> page, JSON
+//! mechanisms, their options, instruments, their events -> Finding, Problem -> page, JSON
 //! ```
 
 mod page;

@@ -1,7 +1,7 @@
 //! The journal: the names that the current run may create, written down before it starts.
 //!
 //! ```text
-//! a measuring command: sweep the dead -> Journal -> note, run, settle, ... -> removed at the end
+//! a measuring command: clean up after dead commands -> Journal -> record, run, end_run, ... -> removed at the end
 //! killed together with its worker: the file stays, its lock goes -> the next start, or doctor --clean
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! Execution of a plan: block by block, with a fresh worker process for each run.
 //!
 //! ```text
-//! Plan, Ledger -> is it due? -> alone -> process -> police -> Sample -> results file, Ledger
+//! Plan, Ledger -> is it due? -> SingleRunner -> process -> NoiseDetector -> Sample -> results file, Ledger
 //! ```
 
 mod cpu_distance;

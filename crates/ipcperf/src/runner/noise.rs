@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn a_disturbed_run_is_made_again_within_both_limits() {
-        let mut police = detector(3, 3);
+        let mut detector = detector(3, 3);
         let mut again = |attempt| {
-            police.request_retry(Some(ExclusionReason::Disturbed), attempt) == RetryDecision::Yes
+            detector.request_retry(Some(ExclusionReason::Disturbed), attempt) == RetryDecision::Yes
         };
         assert!(again(1) && again(2) && !again(3));
         assert!(again(1) && !again(1), "three repeats are the most");
@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn what_counts_or_lies_in_the_first_block_is_not_made_again() {
-        let mut police = detector(3, 10);
-        assert_eq!(police.request_retry(None, 1), RetryDecision::No);
-        assert_eq!(police.request_retry(Some(ExclusionReason::First), 1), RetryDecision::No);
+        let mut detector = detector(3, 10);
+        assert_eq!(detector.request_retry(None, 1), RetryDecision::No);
+        assert_eq!(detector.request_retry(Some(ExclusionReason::First), 1), RetryDecision::No);
         assert_eq!(
-            police.request_retry(Some(ExclusionReason::CpuDistanceChanged), 1),
+            detector.request_retry(Some(ExclusionReason::CpuDistanceChanged), 1),
             RetryDecision::Yes
         );
     }
@@ -196,8 +196,8 @@ mod tests {
             sample
         };
         let before: Vec<Sample> = (0..9).map(repeated).collect();
-        let mut police = NoiseDetector::new(&plan(), &before);
-        let mut again = || police.request_retry(Some(ExclusionReason::Disturbed), 1);
+        let mut detector = NoiseDetector::new(&plan(), &before);
+        let mut again = || detector.request_retry(Some(ExclusionReason::Disturbed), 1);
         assert_eq!([again(), again()], [RetryDecision::Yes, RetryDecision::No]);
     }
 

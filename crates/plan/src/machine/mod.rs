@@ -20,7 +20,7 @@ mod kernel_limits;
 mod load;
 mod memory;
 mod network;
-mod noise_detection;
+mod noise_setting;
 mod power;
 mod process_limits;
 mod read;
@@ -31,6 +31,6 @@ mod warnings;
 
 pub use environment::environment;
 pub use memory::available_memory_bytes;
-pub use noise_detection::{NoiseDetection, noise_detection};
+pub use noise_setting::{NoiseDetection, noise_detection};
 pub use warning::{Severity, Warning};
 pub use warnings::{STEAL_SHARE, warnings};

@@ -1,7 +1,8 @@
 //! Axes: mapping of values to positions, and tick marks.
+//!
+//! `quantity/scale.rs` decides whether an axis is linear or logarithmic.
 
-use super::quantity::Quantity;
-use super::scale::Scale;
+use super::quantity::{Quantity, Scale};
 
 /// An axis that covers all values for which it was created.
 #[derive(Clone, Debug, PartialEq)]

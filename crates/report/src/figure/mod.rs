@@ -1,9 +1,9 @@
 //! Figures: from descriptions and summaries to graphics.
 //!
 //! ```text
-//! Description, [Summarised] -+
-//!                            +-> Chart (panels, axes, curves) -> SVG in a report, SVG, PDF, PNG in a folder
-//! Sketch (of a study) -------+
+//! FigureSpec, [AnalyzedFile] -+
+//!                             +-> Chart (panels, axes, curves) -> SVG in a report, SVG, PDF, PNG in a folder
+//! ChartSpec (of a study) -----+
 //! ```
 
 mod axis;
@@ -26,7 +26,6 @@ mod modes;
 mod notes;
 mod quantity;
 mod reference;
-mod scale;
 mod style;
 mod svg_document;
 #[cfg(test)]
@@ -38,10 +37,9 @@ pub use draw::{PanelPosition, marks, panel};
 pub use event_figures::event_figures;
 pub use figure_spec::FIGURES;
 pub use file::write_all;
-pub use scale::Scale;
 
 pub use chart_spec::{ChartSpec, PanelSpec, Trace, TracePoint};
 pub use legend::{Key, legend_entries};
-pub use quantity::Quantity;
+pub use quantity::{Quantity, Scale};
 pub use style::{DARK_BACKGROUND, DARK_COLORS, LIGHT_COLORS};
 pub use svg_document::svg_document;

@@ -1,5 +1,9 @@
 //! Quantities on axes: name, unit, scale, and their values in summaries.
 
+mod scale;
+
+pub use scale::Scale;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,7 +11,6 @@ use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_results::analysis::{CaseSummary, CountKind, CountedValue, RoleCost, Spread};
 
-use super::scale::Scale;
 use crate::wording::amount;
 
 /// A quantity on an axis.
@@ -76,23 +79,6 @@ impl Quantity {
             Self::CumulatedShare => "round trips that took at most this long (percent)",
             Self::Case => "mechanism",
             Self::Study(studied) => &studied.title,
-        }
-    }
-
-    /// Returns the scale of the axis.
-    pub const fn scale(&self) -> Scale {
-        match self {
-            Self::BufferBytes => Scale::Log2,
-            Self::CumulatedShare => Scale::Fraction,
-            Self::Case => Scale::Categorical,
-            Self::Study(studied) => studied.scale,
-            Self::Bandwidth
-            | Self::RoundTripMean
-            | Self::SingleRoundTrip
-            | Self::ShareOfLimit
-            | Self::CpuPerByte
-            | Self::CpuPerMessage
-            | Self::Counter(..) => Scale::Log10,
         }
     }
 

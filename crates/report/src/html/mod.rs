@@ -1,20 +1,20 @@
 //! The report: a single, self-contained HTML page.
 //!
 //! ```text
-//! [Summarised] -> Chart, advice, tables, machine -> page
+//! [AnalyzedFile] -> Chart, advice, tables, machine -> page
 //! ```
 
 mod advice;
 mod claims;
 mod data_quality;
 mod figures;
+mod file_comparison;
 mod instruments;
 mod machine;
 mod profile_shares;
 mod repeat;
-mod side_by_side;
+mod results_tables;
 mod study;
-mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -58,7 +58,7 @@ impl<'a> Report<'a> {
 
     /// Returns all figures, in the order of the page.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
-        let study = self.study.iter().flat_map(|(_, exhibits)| exhibits.charts());
+        let study = self.study.iter().flat_map(|(_, presentation)| presentation.charts());
         study.chain(&self.charts)
     }
 
@@ -105,16 +105,16 @@ impl<'a> Report<'a> {
     fn sections(&self) -> Vec<(&'static str, &'static str, Markup)> {
         let files = self.files;
         let mut sections = Vec::new();
-        if let Some((_, exhibits)) = &self.study {
-            sections.extend(study::sections(exhibits, &self.names));
+        if let Some((_, presentation)) = &self.study {
+            sections.extend(study::sections(presentation, &self.names));
         }
         sections.push(("short", "In short", advice::section(files)));
         if files.len() > 1 {
-            sections.push(("side-by-side", "Side by side", side_by_side::section(files)));
+            sections.push(("side-by-side", "Side by side", file_comparison::section(files)));
         }
         sections.extend([
             ("figures", "Figures", figures::section(&self.charts, &self.names)),
-            ("tables", "Tables", tables::section(files)),
+            ("tables", "Tables", results_tables::section(files)),
         ]);
         if profile_shares::has_shares(files) {
             sections.push(("shares", "CPU time by function group", profile_shares::section(files)));

@@ -33,10 +33,10 @@ impl<'s> ShownClaim<'s> {
             sources.iter().map(|source| FileVerdict::new(claim, source)).collect();
         let lines: Vec<Vec<LinePanel<'_>>> =
             sources.iter().map(|source| line_panels(claim, &source.cells)).collect();
-        let sketch = chart_spec(claim, sources, &judgements, &lines);
-        let chart = Chart::from_spec(sketch, names);
+        let spec = chart_spec(claim, sources, &judgements, &lines);
+        let chart = Chart::from_spec(spec, names);
         let p_values = p_values::chart_spec(claim, sources, &judgements, &lines);
-        let p_values = p_values.and_then(|sketch| Chart::from_spec(sketch, names));
+        let p_values = p_values.and_then(|spec| Chart::from_spec(spec, names));
         Self { claim, verdicts: judgements, chart, p_values }
     }
 }

@@ -50,13 +50,13 @@ impl<'s> ShownFigure<'s> {
             .filter_map(|source| excluded_note(&source.cells.excluded_counts(&[figure.cases()])));
         let notes = figure.caption().map(str::to_owned).into_iter();
         let notes = notes.chain(medians_note(&traces, None)).chain(excluded).collect();
-        let sketch = ChartSpec {
+        let spec = ChartSpec {
             name: format!("study-{}", figure.number()),
             title: format!("Figure {}: {}", figure.number(), figure.title()),
             notes,
             plots,
         };
-        Self { figure, chart: Chart::from_spec(sketch, names), absences }
+        Self { figure, chart: Chart::from_spec(spec, names), absences }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Presentation of a study's results: its claims with verdicts, its figures and its tables.
 //!
 //! ```text
-//! Study, [Summarised] -> Cells -> Exhibits (verdicts, Sketches, Grids) -> report, tables on a terminal
+//! Study, [AnalyzedFile] -> Cells -> Presentation (verdicts, Charts, ShownTables) -> report, tables on a terminal
 //! ```
 
 mod claims;
@@ -13,7 +13,7 @@ mod p_values;
 mod plot_data;
 mod shown_table;
 mod study_context;
-mod tables;
+mod study_tables;
 #[cfg(test)]
 pub mod tests;
 
@@ -77,7 +77,7 @@ impl<'s> Presentation<'s> {
             claims,
             figures,
             instrument_figures: pictures,
-            tables: tables::present_all(study, &sources),
+            tables: study_tables::present_all(study, &sources),
         }
     }
 }
@@ -87,7 +87,7 @@ pub fn study_tables(study: &Study, files: &[AnalyzedFile]) -> Vec<ShownTable> {
     if study.tables.is_empty() {
         return Vec::new();
     }
-    tables::present_all(study, &Source::from_files(files))
+    study_tables::present_all(study, &Source::from_files(files))
 }
 
 impl<'a> Source<'a> {

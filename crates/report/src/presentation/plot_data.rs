@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ipcperf_model::size::parse as parse_size;
 use ipcperf_results::Sample;
 use ipcperf_results::analysis::Spread;
 use ipcperf_study::hypothesis::{Line, Point};
@@ -28,7 +27,7 @@ pub(super) fn metric_axis(metric: &Metric, lines: &[Line<'_>], scale: Scale) -> 
 /// Returns an axis for the factor `over`. Levels become rows if they are not numbers or there is only one.
 pub(super) fn factor_axis(over: &str, lines: &[Line<'_>]) -> Quantity {
     let points = || lines.iter().flat_map(|line| &line.points);
-    let is_number = |point: &Point| parse_size(&point.label).is_ok() && point.x > 0.0;
+    let is_number = |point: &Point| point.is_number && point.x > 0.0;
     let mut places = points().map(|point| point.x.to_bits());
     let first = places.next();
     if !points().all(is_number) || places.all(|place| Some(place) == first) {

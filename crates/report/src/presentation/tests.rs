@@ -108,8 +108,8 @@ fn present(files: &[AnalyzedFile], look: impl FnOnce(&Presentation<'_>, &SeriesN
     let asked = StudyContext::from_files(files, None).unwrap();
     assert_eq!(asked.warnings, Vec::<String>::new());
     let mut names = SeriesNames::default();
-    let exhibits = Presentation::new(&asked, files, &mut names);
-    look(&exhibits, &names);
+    let presentation = Presentation::new(&asked, files, &mut names);
+    look(&presentation, &names);
 }
 
 /// Returns the figures of a claim as text.
@@ -120,8 +120,8 @@ fn claim_svg(presentation: &Presentation<'_>, names: &SeriesNames, id: &str) -> 
 
 #[test]
 fn a_peak_is_marked_where_it_was_planted() {
-    present(&[synthetic_file()], |exhibits, names| {
-        let svg = claim_svg(exhibits, names, "rise");
+    present(&[synthetic_file()], |presentation, names| {
+        let svg = claim_svg(presentation, names, "rise");
         assert!(svg.contains("peak 2 KiB"), "{svg}");
         assert!(svg.contains("pipe, 2 KiB: ") && !svg.contains("unix-stream, 2 KiB"), "{svg}");
     });
@@ -129,8 +129,8 @@ fn a_peak_is_marked_where_it_was_planted() {
 
 #[test]
 fn a_crossing_is_a_band_between_both_lines() {
-    present(&[synthetic_file()], |exhibits, names| {
-        let svg = claim_svg(exhibits, names, "cross");
+    present(&[synthetic_file()], |presentation, names| {
+        let svg = claim_svg(presentation, names, "cross");
         assert!(svg.contains("crossing ") && svg.contains("<rect class=\"finding-mark\""), "{svg}");
         assert!(svg.contains("pipe, 2 KiB: ") && svg.contains("unix-stream, 2 KiB: "), "{svg}");
     });
@@ -138,11 +138,11 @@ fn a_crossing_is_a_band_between_both_lines() {
 
 #[test]
 fn p_values_are_of_each_level_capped_and_by_each_test() {
-    present(&[synthetic_file()], |exhibits, names| {
-        let with_p = exhibits.claims.iter().filter(|one| one.p_values.is_some());
+    present(&[synthetic_file()], |presentation, names| {
+        let with_p = presentation.claims.iter().filter(|one| one.p_values.is_some());
         let ids: Vec<&str> = with_p.map(|one| one.claim.id.as_str()).collect();
         assert_eq!(ids, ["levels"]);
-        let chart = exhibits.claims[2].p_values.as_ref().unwrap();
+        let chart = presentation.claims[2].p_values.as_ref().unwrap();
         let series: Vec<&str> = chart.series().into_iter().map(|at| names.name(at)).collect();
         assert_eq!(series, ["p", "p, corrected", "p of the original test"]);
         let svg = svg_document(chart, names);
@@ -153,8 +153,8 @@ fn p_values_are_of_each_level_capped_and_by_each_test() {
 
 #[test]
 fn columns_hold_medians_the_best_and_ratios() {
-    present(&[synthetic_file()], |exhibits, _| {
-        let [table] = &exhibits.tables[..] else { panic!("one table") };
+    present(&[synthetic_file()], |presentation, _| {
+        let [table] = &presentation.tables[..] else { panic!("one table") };
         assert_eq!(table.caption, "Table 7: Who is the faster");
         assert_eq!(table.header, ["buffer", "PIPE", "SOCKET", "MAX", "GAIN"]);
         let sizes: Vec<&str> = table.rows.iter().map(|row| row[0].as_str()).collect();
@@ -169,8 +169,8 @@ fn columns_hold_medians_the_best_and_ratios() {
 
 #[test]
 fn figures_have_a_panel_for_each_metric_and_say_what_is_missing() {
-    present(&[synthetic_file()], |exhibits, names| {
-        let [both, relative, missing] = &exhibits.figures[..] else { panic!("three figures") };
+    present(&[synthetic_file()], |presentation, names| {
+        let [both, relative, missing] = &presentation.figures[..] else { panic!("three figures") };
         let chart = both.chart.as_ref().unwrap();
         assert_eq!(chart.title, "Figure 2a: Both");
         let titles: Vec<&str> = chart.panels.iter().map(|panel| panel.title.as_str()).collect();
@@ -185,14 +185,14 @@ fn figures_have_a_panel_for_each_metric_and_say_what_is_missing() {
 
 #[test]
 fn several_files_have_panels_and_verdicts_of_their_own_and_tables_with_the_machine_as_a_factor() {
-    present(&[synthetic_file(), synthetic_file()], |exhibits, _| {
-        let claim = &exhibits.claims[0];
+    present(&[synthetic_file(), synthetic_file()], |presentation, _| {
+        let claim = &presentation.claims[0];
         let letters: Vec<Option<char>> = claim.verdicts.iter().map(|one| one.letter).collect();
         assert_eq!(letters, [Some('A'), Some('B')]);
         let panels = &claim.chart.as_ref().unwrap().panels;
         let titles: Vec<&str> = panels.iter().map(|panel| panel.title.as_str()).collect();
         assert_eq!(titles, ["A · 2proc, same", "B · 2proc, same"]);
-        let [table] = &exhibits.tables[..] else { panic!("one table") };
+        let [table] = &presentation.tables[..] else { panic!("one table") };
         assert_eq!(table.header[..3], ["buffer", "machine", "PIPE"]);
         let rows: Vec<[&str; 2]> = table.rows.iter().map(|row| [&*row[0], &*row[1]]).collect();
         assert_eq!(rows[..3], [["512 B", "A"], ["512 B", "B"], ["1 KiB", "A"]]);
@@ -313,8 +313,8 @@ fn synthetic_file_with_rows() -> AnalyzedFile {
 
 #[test]
 fn rows_hold_what_was_told_of_them_and_sums() {
-    present(&[synthetic_file_with_rows()], |exhibits, _| {
-        let [table] = &exhibits.tables[..] else { panic!("one table") };
+    present(&[synthetic_file_with_rows()], |presentation, _| {
+        let [table] = &presentation.tables[..] else { panic!("one table") };
         assert_eq!(table.header, ["", "mean", "median"]);
         let wanted = [
             ["open", "2.00 us (1.00 us to 3.00 us)", "700 ns (700 ns to 700 ns)"],
@@ -328,8 +328,8 @@ fn rows_hold_what_was_told_of_them_and_sums() {
 
 #[test]
 fn pictures_are_those_asked_for_and_what_was_not_seen_is_told() {
-    present(&[synthetic_file_with_rows()], |exhibits, _| {
-        let [seen, missing] = &exhibits.instrument_figures[..] else { panic!("two pictures") };
+    present(&[synthetic_file_with_rows()], |presentation, _| {
+        let [seen, missing] = &presentation.instrument_figures[..] else { panic!("two pictures") };
         assert_eq!(seen.caption(), "Figure 5: Times of calls");
         assert_eq!((seen.observations.len(), seen.absences.len()), (1, 0));
         assert!(!seen.observations[0].1.views.is_empty());

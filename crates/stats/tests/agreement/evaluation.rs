@@ -84,8 +84,8 @@ fn one_sample(case: &Case, values: &[f64]) -> Computed {
             let interval = mean_interval(values, case.number(0))?;
             Ok(all([interval.low, interval.high]))
         }
-        "holm" => adjusted(holm(values)),
-        "benjamini-hochberg" => adjusted(benjamini_hochberg(values)),
+        "holm" => corrected(holm(values)),
+        "benjamini-hochberg" => corrected(benjamini_hochberg(values)),
         other => panic!("nothing called {other}"),
     }
 }
@@ -154,7 +154,7 @@ fn ratio(answer: Result<Ratio, Degenerate>) -> Computed {
     answer.map(|Ratio { ratio, low, high }| vec![Some(ratio), low, high])
 }
 
-fn adjusted(answer: Result<Vec<f64>, Degenerate>) -> Computed {
+fn corrected(answer: Result<Vec<f64>, Degenerate>) -> Computed {
     answer.map(|values| values.into_iter().map(Some).collect())
 }
 

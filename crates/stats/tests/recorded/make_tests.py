@@ -226,7 +226,7 @@ def ratios(a, b, level):
     add("ratio", [a, b], [level], said(independent_), exact_ratio(a, b, False, level))
 
 
-def adjusted(p):
+def corrected(p):
     add("holm", [p], [], [float(v) for v in multitest.multipletests(p, method="holm")[1]])
     add("benjamini-hochberg", [p], [], [float(v) for v in stats.false_discovery_control(p)])
 
@@ -349,8 +349,8 @@ def record_effects():
     apart, error, df = independent(a, b, True)
     hedges("hedges", [a, b], apart / error, 18, mp.sqrt(mp.mpf(1) / 5), 0.95)
     for n in [1, 2, 5, 16, 16, 40]:
-        adjusted([round(float(v), 4) for v in random.beta(0.4, 2, n)])
-    adjusted([0.0, 1.0, 0.02, 0.02, 1e-30])
+        corrected([round(float(v), 4) for v in random.beta(0.4, 2, n)])
+    corrected([0.0, 1.0, 0.02, 0.02, 1e-30])
     for n, effect, alternative in itertools.product([2, 5, 10, 30, 100], [0.0, 0.3, 1.0, -0.8], ALTERNATIVES):
         powers(effect, n, 0.05, alternative)
     powers(2.0, 12, 0.001, "two-sided")

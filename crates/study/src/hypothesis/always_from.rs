@@ -4,9 +4,9 @@ use super::comparison_keys::ComparisonKeys;
 use super::faster_than::judge_at_levels;
 use super::figure_layout::{FigureKeys, FigureLayout};
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::operand_cases::OperandCases;
 use super::operands::pair_lines;
+use super::shared_keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::{Cells, Claim, Findings, Judge, Test, Verdict, parse_keys};
 use crate::{Key, Requirement, ValueType};
 

@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::claim_table::ClaimTable;
+use super::correction::Correction;
 use super::figure_layout::FigureKeys;
 use super::key_values::{KeyError, KeyValues};
 use super::operand_cases::OperandCases;
-use super::outcome::Correction;
 use super::{Judge, Test};
-use crate::sections::{
+use crate::section_keys::{
     ALPHA, CORRECTION, FIGURE_NUMBER, METRIC, MIN_FRACTION, OVER, PUBLISHED, WHERE,
 };
 use crate::selection::is_size;
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::hypothesis::TESTS;
     use crate::hypothesis::test_data::{parse_study, study};
-    use crate::sections::HYPOTHESIS;
+    use crate::section_keys::HYPOTHESIS;
     use crate::{Key, Requirement, ValueType};
 
     /// Returns the keys of a claim of `test`: those that it needs, with their examples, and `more`.

@@ -3,7 +3,7 @@
 use ipcperf_model::suggestion::nearest;
 
 use super::{TESTS, Test};
-use crate::sections::HYPOTHESIS;
+use crate::section_keys::HYPOTHESIS;
 use crate::{Entry, Key, KnownLevels, Mistakes, ORIGINAL_TEST_KEYS, Table, ValueType, Values};
 
 /// A `[[hypothesis]]` section whose test is known.
@@ -131,7 +131,7 @@ fn find_test(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<&'static 
         let names = TESTS.iter().map(|test| test.name);
         let remedy = match nearest(&name, names.clone()) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("known are {}", names.collect::<Vec<_>>().join(", ")),
+            None => format!("expected one of {}", names.collect::<Vec<_>>().join(", ")),
         };
         mistakes.add(entry.location(), format!("unknown test `{name}`"), remedy);
     }

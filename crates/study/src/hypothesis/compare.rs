@@ -1,15 +1,15 @@
 //! Comparison of two samples: p-value, effect size and the repetitions that would settle it.
 
 use ipcperf_stats::{
-    Alternative, Degenerate, Design, Method, TestResult, Zeros, benjamini_hochberg, cliffs_delta,
-    hedges_g, holm, mann_whitney, median, needed_n, paired_hedges_g, paired_ratio, paired_t,
-    rank_biserial, ratio_of_geometric_means, student_t, welch_t, wilcoxon,
+    Alternative, Degenerate, Design, Method, TestResult, Zeros, cliffs_delta, hedges_g,
+    mann_whitney, median, needed_n, paired_hedges_g, paired_ratio, paired_t, rank_biserial,
+    ratio_of_geometric_means, student_t, welch_t, wilcoxon,
 };
 
 use super::evidence::{EstimateKind, PartScope};
 use super::interval::Bounds;
 use super::key_values::KeyChoice;
-use super::{Claim, Correction, DecisionRule, Estimate, Part, Point, Verdict};
+use super::{Claim, DecisionRule, Estimate, Part, Point, Verdict};
 
 /// Statistical power for which needed repetitions are computed.
 const POWER: f64 = 0.8;
@@ -232,20 +232,6 @@ pub(super) fn compare(
         effect,
         statistic,
         samples: sides.clone(),
-    }
-}
-
-/// Corrects the p-values of `all` for multiple comparisons.
-pub(super) fn correct_p_values(all: &mut [ComparisonResult], correction: Correction) {
-    let p: Vec<f64> = all.iter().filter_map(|one| one.part.p).collect();
-    let corrected = match correction {
-        Correction::None => Ok(p),
-        Correction::Holm => holm(&p),
-        Correction::BenjaminiHochberg => benjamini_hochberg(&p),
-    };
-    let with_p = all.iter_mut().filter(|one| one.part.p.is_some());
-    for (one, corrected) in with_p.zip(corrected.unwrap_or_default()) {
-        one.part.p_corrected = Some(corrected);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::compare::Statistic;
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{NEGLIGIBLE, STATISTIC};
+use super::shared_keys::{NEGLIGIBLE, STATISTIC};
 
 /// Statistic of a comparison, and the share below which a difference does not matter.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,9 @@
 use ipcperf_model::size::parse as parse_size;
 use ipcperf_stats::{Bootstrap, Course, Crossing, LastingCrossing, crossing};
 
-use super::compare::{ComparisonResult, SamplePair, compare, correct_p_values};
+use super::compare::{ComparisonResult, SamplePair, compare};
 use super::comparison_keys::ComparisonKeys;
+use super::correction::correct_p_values;
 use super::crossing_evidence::{
     LevelEvidence, Side, hardest_side, is_refuted, is_shown, winner_of,
 };
@@ -12,9 +13,9 @@ use super::evidence::{EstimateKind, PartScope};
 use super::figure_layout::{BetterNote, Caption, FigureLayout, PanelGrouping};
 use super::interval::{Alphas, Bounds};
 use super::key_values::{KeyChoice, KeyError, KeyValue, KeyValues};
-use super::keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::operand_cases::OperandCases;
 use super::operands::{LinePair, PairedLines, pair_lines};
+use super::shared_keys::{FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::{Cells, Claim, Estimate, Findings, Judge, Part, Point, Test, Verdict, parse_keys};
 use crate::better::float;
 use crate::values::Value;
@@ -171,7 +172,7 @@ impl CrossesOverKeys {
                 compare(PartScope::from_point(point), sides, self.comparison.statistic, &both.unit)
             })
             .collect();
-        correct_p_values(&mut all, claim.correction());
+        correct_p_values(all.iter_mut().map(|one| &mut one.part), claim.correction());
         let evidence = self.level_evidence(claim, (&levels, &all), alphas, both.better);
         let n = all.iter().map(|one| one.part.n).min().unwrap_or(0);
         let mut part = Part::new(PartScope::from_line(&pair.name), n);

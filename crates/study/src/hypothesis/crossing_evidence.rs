@@ -5,7 +5,7 @@ use ipcperf_stats::{CrossingDirection, LastingCrossing};
 use super::Claim;
 use super::compare::{ComparisonResult, Direction};
 use super::interval::Alphas;
-use super::outcome::Obstacle;
+use super::verdict::Obstacle;
 use crate::Better;
 
 /// One of the two lines.

@@ -1,14 +1,15 @@
 //! differs: two lines of cases differ in either direction.
 
-use super::compare::{ComparisonResult, Direction, Statistic, compare, correct_p_values};
+use super::compare::{ComparisonResult, Direction, Statistic, compare};
+use super::correction::correct_p_values;
 use super::evidence::PartScope;
 use super::faster_than::{compare_means, level_scope};
 use super::figure_layout::FigureLayout;
 use super::interval::{Alphas, Bounds};
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{AT, ComparedAt, FIRST, NEGLIGIBLE, SECOND, STATISTIC};
 use super::operand_cases::{OperandCases, SecondLines};
 use super::operands::{LinePair, pair_lines};
+use super::shared_keys::{AT, ComparedAt, FIRST, NEGLIGIBLE, SECOND, STATISTIC};
 use super::{
     Cells, Claim, DecisionRule, Estimate, Findings, Judge, Part, Test, Verdict, parse_keys,
 };
@@ -77,7 +78,7 @@ impl Judge for DiffersKeys {
             Ok(all) => all,
             Err(found) => return *found,
         };
-        correct_p_values(&mut all, claim.correction());
+        correct_p_values(all.iter_mut().map(|one| &mut one.part), claim.correction());
         let alphas = Alphas::new(claim, all.len(), claim.alpha());
         let parts = all.into_iter().map(|one| self.judge_comparison(claim, one, alphas));
         Findings::from_parts(parts.collect(), claim.min_fraction())

@@ -1,13 +1,14 @@
 //! equivalent: two lines of cases are alike, within a margin.
 
-use super::compare::{ComparisonResult, correct_p_values};
+use super::compare::ComparisonResult;
+use super::correction::correct_p_values;
 use super::differs::{DifferenceKeys, EFFECT, compare_operands};
 use super::evidence::EstimateKind;
 use super::figure_layout::FigureLayout;
 use super::interval::{Alphas, Bounds};
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{AT, FIRST, MARGIN, SECOND, STATISTIC};
 use super::operand_cases::OperandCases;
+use super::shared_keys::{AT, FIRST, MARGIN, SECOND, STATISTIC};
 use super::{Cells, Claim, Estimate, Findings, Judge, Part, Test, Verdict, parse_keys};
 
 pub(super) const TEST: Test = Test {
@@ -44,7 +45,7 @@ impl Judge for EquivalentKeys {
             Ok(all) => all,
             Err(found) => return *found,
         };
-        correct_p_values(&mut all, claim.correction());
+        correct_p_values(all.iter_mut().map(|one| &mut one.part), claim.correction());
         let alphas = Alphas::new(claim, all.len(), 2.0 * claim.alpha());
         let effect_alphas = Alphas::new(claim, all.len(), claim.alpha());
         let parts = all.into_iter().map(|one| match self.difference.effect {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::complete_blocks::AggregatedLevels;
 use super::line::Point;
-use super::outcome::Verdict;
+use super::verdict::Verdict;
 
 /// Quantity that an estimate describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

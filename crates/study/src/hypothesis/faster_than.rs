@@ -1,14 +1,15 @@
 //! faster-than: one line of cases is better than another.
 
-use super::compare::{ComparisonResult, Direction, Statistic, compare, correct_p_values};
+use super::compare::{ComparisonResult, Direction, Statistic, compare};
 use super::comparison_keys::ComparisonKeys;
+use super::correction::correct_p_values;
 use super::evidence::PartScope;
 use super::figure_layout::FigureLayout;
 use super::interval::{Alphas, Bounds};
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{AT, ComparedAt, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::operand_cases::OperandCases;
 use super::operands::{LinePair, PairedLines, pair_lines};
+use super::shared_keys::{AT, ComparedAt, FIRST, NEGLIGIBLE, OF_SECOND, SECOND, STATISTIC};
 use super::{Cells, Claim, DecisionRule, Findings, Judge, Part, Point, Test, Verdict, parse_keys};
 use crate::Better;
 
@@ -130,7 +131,7 @@ fn judge_comparisons(
     (mut all, missing): (Vec<ComparisonResult>, Vec<Part>),
     better: Better,
 ) -> Findings {
-    correct_p_values(&mut all, claim.correction());
+    correct_p_values(all.iter_mut().map(|one| &mut one.part), claim.correction());
     let alphas = Alphas::new(claim, all.len(), claim.alpha());
     let bounds = no_advantage(negligible, better);
     let parts = all.into_iter().map(|one| judge_comparison(claim, one, bounds, alphas, better));

@@ -4,8 +4,8 @@ use ipcperf_stats::{Bootstrap, median};
 
 use super::evidence::EstimateKind;
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{ABOVE, BELOW};
-use super::outcome::Obstacle;
+use super::shared_keys::{ABOVE, BELOW};
+use super::verdict::Obstacle;
 use super::{Claim, Correction, Estimate, Verdict};
 
 /// Half-width, as a share of the bound, above which an interval counts as wide. Then noise prevents a verdict, not the

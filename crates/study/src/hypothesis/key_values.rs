@@ -1,6 +1,5 @@
 //! Parsing of a claim's keys into the types that tests judge with.
 
-use super::Correction;
 use crate::better::float;
 use crate::values::Value;
 use crate::{Key, Metric, Mistakes, Selection, Values};
@@ -165,17 +164,6 @@ impl KeyValue for Metric {
     fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Metric(metric) => Some(metric.clone()),
-            _ => None,
-        }
-    }
-}
-
-impl KeyChoice for Correction {
-    fn from_choice(word: &str) -> Option<Self> {
-        match word {
-            "holm" => Some(Self::Holm),
-            "benjamini-hochberg" => Some(Self::BenjaminiHochberg),
-            "none" => Some(Self::None),
             _ => None,
         }
     }

@@ -30,6 +30,8 @@ pub struct Line<'a> {
 pub struct Point {
     /// The level as a number, or its position among the levels if it is not one.
     pub x: f64,
+    /// Whether the level is a number.
+    pub is_number: bool,
     /// The level as displayed.
     pub label: String,
     /// Values by block.
@@ -70,8 +72,8 @@ fn points(over: &str, cells: Vec<(String, &Cell<'_>)>, metric: &Metric) -> Vec<P
         .map(|(index, (level, values))| {
             // Count from 1, because curves need levels above 0.
             #[allow(clippy::cast_precision_loss, reason = "a place in a list")]
-            let x = level.parse().unwrap_or((index + 1) as f64);
-            Point { x, label: label(over, &level), values }
+            let position = (index + 1) as f64;
+            Point::at_level(over, &level, position, values)
         })
         .filter(|point| !point.values.is_empty())
         .collect();
@@ -86,9 +88,8 @@ pub fn lost_lines(cells: &Cells<'_>, selection: &Selection, over: &str) -> Vec<L
     for mut others in cells.lost(selection) {
         let level = others.remove(over).unwrap_or_default();
         // The position of a level that is not a number is unknown.
-        let x = level.parse().unwrap_or(f64::NAN);
-        let (label, values) = (label(over, &level), BTreeMap::new());
-        lines.entry(others).or_default().push(Point { x, label, values });
+        let point = Point::at_level(over, &level, f64::NAN, BTreeMap::new());
+        lines.entry(others).or_default().push(point);
     }
     let all: Vec<Levels> = lines.keys().cloned().collect();
     let line = |(levels, points): (Levels, Vec<Point>)| Line {
@@ -266,6 +267,13 @@ impl Line<'_> {
 }
 
 impl Point {
+    /// Creates the point of `level` of the factor `over`, at `position` unless the level is a number.
+    fn at_level(over: &str, level: &str, position: f64, values: BTreeMap<u32, f64>) -> Self {
+        let number = level.parse().ok().filter(|number: &f64| number.is_finite());
+        let (x, is_number) = (number.unwrap_or(position), number.is_some());
+        Self { x, is_number, label: label(over, level), values }
+    }
+
     /// Returns pairs of values from the blocks that both points have.
     pub fn paired_values(&self, other: &Self) -> Vec<(f64, f64)> {
         let pair = |(block, value): (&u32, &f64)| Some((*value, *other.values.get(block)?));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::case_data::EVENTS;
 use super::key_values::{KeyChoice, KeyError, KeyValues};
-use super::keys::{FIRST, SECOND};
+use super::shared_keys::{FIRST, SECOND};
 use crate::Selection;
 
 /// The cases of the two sides of a claim.

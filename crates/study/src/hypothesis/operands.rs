@@ -270,7 +270,7 @@ mod tests {
     fn the_best_is_of_blocks_that_all_have() {
         let line_with = |mechanism: &str, values: &[(u32, f64)]| {
             let values = values.iter().copied().collect();
-            let point = Point { x: 1.0, label: "1 B".to_owned(), values };
+            let point = Point { x: 1.0, is_number: true, label: "1 B".to_owned(), values };
             Line { points: vec![point], ..line(mechanism, "same") }
         };
         let copy = line_with("copy", &[(1, 5.0), (2, 5.0), (3, 5.0)]);
@@ -298,7 +298,7 @@ mod tests {
     fn the_best_is_not_known_where_one_has_no_run_that_counts() {
         let point = |label: &str, values: &[(u32, f64)]| {
             let values = values.iter().copied().collect();
-            Point { x: 1.0, label: label.to_owned(), values }
+            Point { x: 1.0, is_number: true, label: label.to_owned(), values }
         };
         let copy = Line {
             points: vec![point("1 B", &[(1, 5.0)]), point("2 B", &[(1, 5.0)])],

@@ -6,9 +6,9 @@ use super::faster_than::{compare_means, level_scope};
 use super::figure_layout::{BetterNote, FigureLayout};
 use super::interval::{Alphas, Bounds};
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{ABOVE, AT, BELOW, ComparedAt, FIRST, SECOND, STATISTIC};
 use super::operand_cases::{OperandCases, SecondLines};
 use super::operands::{LinePair, PairedLines, pair_lines};
+use super::shared_keys::{ABOVE, AT, BELOW, ComparedAt, FIRST, SECOND, STATISTIC};
 use super::{Cells, Claim, Findings, Judge, Part, Test, Verdict, parse_keys};
 
 pub(super) const TEST: Test = Test {

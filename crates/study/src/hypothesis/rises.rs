@@ -8,10 +8,10 @@ use super::evidence::{EstimateKind, PartScope};
 use super::figure_layout::FigureLayout;
 use super::interval::Alphas;
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{NEGLIGIBLE, STATISTIC};
 use super::rises_then_falls::{
     EndComparison, is_nowhere_below, judge_by_peak, odd_blocks, peak_estimate, restrict_point,
 };
+use super::shared_keys::{NEGLIGIBLE, STATISTIC};
 use super::{Cells, Claim, Findings, Judge, Line, Part, Test, Verdict, parse_keys};
 
 pub(super) const TEST: Test = Test {

@@ -10,9 +10,9 @@ use super::evidence::{EstimateKind, PartScope};
 use super::figure_layout::FigureLayout;
 use super::interval::Alphas;
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{NEGLIGIBLE, STATISTIC};
 use super::line::lost_lines;
 use super::operands::claim_lines;
+use super::shared_keys::{NEGLIGIBLE, STATISTIC};
 use super::{
     Cells, Claim, Estimate, Findings, Judge, Line, Part, Point, Test, Verdict, parse_keys,
 };

@@ -2,14 +2,15 @@
 
 use ipcperf_stats::{Bootstrap, LevelShape, shapes};
 
-use super::compare::{ComparisonResult, SamplePair, Statistic, compare, correct_p_values};
+use super::compare::{ComparisonResult, SamplePair, Statistic, compare};
+use super::correction::correct_p_values;
 use super::evidence::{EstimateKind, PartScope};
 use super::figure_layout::{BetterNote, Caption, FigureLayout, PanelGrouping};
 use super::interval::{Alphas, Bounds, median_estimate};
 use super::key_values::{KeyChoice, KeyError, KeyValues};
-use super::keys::{FIRST, MARGIN, SECOND, STATISTIC};
 use super::operand_cases::{OperandCases, SecondLines};
 use super::operands::{LinePair, pair_lines};
+use super::shared_keys::{FIRST, MARGIN, SECOND, STATISTIC};
 use super::{Cells, Claim, Estimate, Findings, Judge, Part, Test, Verdict, parse_keys};
 use crate::{Key, Requirement, ValueType};
 
@@ -215,7 +216,7 @@ fn judge_by_difference(
         compare(level_scope(pair, shape), &SamplePair::from_pairs(&shape.pairs), statistic, "")
     };
     let mut all: Vec<ComparisonResult> = shapes.iter().map(compared).collect();
-    correct_p_values(&mut all, claim.correction());
+    correct_p_values(all.iter_mut().map(|one| &mut one.part), claim.correction());
     let judged = |one: ComparisonResult| {
         let verdict = match one.part.verdict {
             Verdict::NotTestable { .. } => one.part.verdict.clone(),

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use ipcperf_model::Looks;
 use ipcperf_results::Results;
 
-use super::verdict::Look;
+use super::findings::Look;
 use super::{Cells, Claim, JudgedClaim, Verdict};
 use crate::Study;
 

@@ -6,8 +6,8 @@ use super::evidence::{EstimateKind, PartScope};
 use super::figure_layout::{BetterNote, Caption, FigureLayout, PanelGrouping};
 use super::interval::{Alphas, Bounds, median_estimate};
 use super::key_values::{KeyError, KeyValues};
-use super::keys::{ABOVE, BELOW};
 use super::operands::claim_lines;
+use super::shared_keys::{ABOVE, BELOW};
 use super::{Cells, Claim, Findings, Judge, Line, Part, Test, parse_keys};
 
 pub(super) const TEST: Test = Test {

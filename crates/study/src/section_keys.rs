@@ -1,8 +1,11 @@
-//! The sections of a study file and their keys, except the keys of tests, which are in [`crate::hypothesis`].
+//! The sections of a study file, each with its keys.
+//!
+//! The sections for figures and tables are in [`crate::display_sections`]; the keys of tests are in
+//! [`crate::hypothesis`].
 
 use super::key::{Key, Requirement, ValueType};
 use super::section::{Occurrence, Section, factor_key, optional, required};
-use crate::display_schema::{FIGURE, INSTRUMENT_FIGURE, TABLE};
+use crate::display_sections::{FIGURE, INSTRUMENT_FIGURE, TABLE};
 use ipcperf_plan::{Factor, MAX_TIME_LIMIT_S, MAX_TIMEOUT_S};
 
 /// The top of the file.

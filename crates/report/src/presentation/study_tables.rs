@@ -209,7 +209,7 @@ fn add_row<'a>(
     (place, name): (usize, &str),
 ) {
     let values = line.points.iter().flat_map(|point| point.values.clone()).collect();
-    let point = Point { x: row_position(place), label: name.to_owned(), values };
+    let point = Point { x: row_position(place), is_number: false, label: name.to_owned(), values };
     let known = rowed.iter().position(|known| known.levels == line.levels);
     match known.or_else(|| Some(number).filter(|number| *number < rowed.len())) {
         Some(known) => rowed[known].points.push(point),
@@ -233,7 +233,12 @@ fn add_sums(line: &mut Line<'_>, table: &StudyTable) {
         };
         let values: BTreeMap<u32, f64> = line.blocks().iter().filter_map(summed).collect();
         if !values.is_empty() {
-            line.points.push(Point { x: row_position(place), label: row.name.clone(), values });
+            line.points.push(Point {
+                x: row_position(place),
+                is_number: false,
+                label: row.name.clone(),
+                values,
+            });
         }
     }
 }

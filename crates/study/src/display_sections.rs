@@ -1,4 +1,4 @@
-//! The sections of a study file that define its presentation: figures, instrument figures and tables.
+//! The sections of a study file for figures, instrument figures and tables, each with its keys.
 
 use super::key::{Key, ValueType};
 use super::section::{Occurrence, Section, optional, required};

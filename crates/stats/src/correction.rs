@@ -1,8 +1,8 @@
-//! Adjustment of p-values for multiple tests.
+//! Correction of p-values for multiple comparisons.
 
 use crate::{degenerate::Degenerate, moments::as_f64};
 
-/// Adjusts the `p_values` of a family of tests such that rejecting those at most alpha makes one or more false
+/// Corrects the `p_values` of a family of tests such that rejecting those at most alpha makes one or more false
 /// rejections with probability alpha or less, however the tests depend on each other (Holm 1979, *A Simple Sequentially
 /// Rejective Multiple Test Procedure*, Scandinavian Journal of Statistics 6). The k-th smallest of m is multiplied by
 /// m - k + 1, is never below the one before, and is at most 1. The results are in the order given.
@@ -12,17 +12,17 @@ use crate::{degenerate::Degenerate, moments::as_f64};
 /// Returns an error for a p-value outside 0 to 1.
 pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, Degenerate> {
     let order = ascending(p_values)?;
-    let mut adjusted = vec![0.0; p_values.len()];
+    let mut corrected = vec![0.0; p_values.len()];
     let mut greatest: f64 = 0.0;
     for (before, &place) in order.iter().enumerate() {
         let left = as_f64(p_values.len() - before);
         greatest = greatest.max(p_values[place] * left).min(1.0);
-        adjusted[place] = greatest;
+        corrected[place] = greatest;
     }
-    Ok(adjusted)
+    Ok(corrected)
 }
 
-/// Adjusts the `p_values` of a family of tests such that, of those rejected at most alpha, an expected share of alpha
+/// Corrects the `p_values` of a family of tests such that, of those rejected at most alpha, an expected share of alpha
 /// is false, if tests are independent or positively dependent (Benjamini and Hochberg 1995, *Controlling the False
 /// Discovery Rate*, Journal of the Royal Statistical Society B 57). The k-th smallest of m is multiplied by m / k, is
 /// never above the one after, and is at most 1. The results are in the order given.
@@ -33,14 +33,14 @@ pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, Degenerate> {
 pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, Degenerate> {
     let order = ascending(p_values)?;
     let m = as_f64(p_values.len());
-    let mut adjusted = vec![0.0; p_values.len()];
+    let mut corrected = vec![0.0; p_values.len()];
     let mut smallest: f64 = 1.0;
     for (before, &place) in order.iter().enumerate().rev() {
         smallest = smallest.min(p_values[place] * m / as_f64(before + 1));
         // Multiplying a p-value by m / m may round it down.
-        adjusted[place] = smallest.max(p_values[place]);
+        corrected[place] = smallest.max(p_values[place]);
     }
-    Ok(adjusted)
+    Ok(corrected)
 }
 
 /// Indices of the p-values, smallest first.

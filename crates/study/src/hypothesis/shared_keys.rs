@@ -108,7 +108,7 @@ impl KeyChoice for ComparedAt {
 mod tests {
     use super::*;
     use crate::hypothesis::TESTS;
-    use crate::sections::HYPOTHESIS;
+    use crate::section_keys::HYPOTHESIS;
 
     /// Words that describe the absence of a default. A key with one of these is read with `KeyValues::optional`.
     const NO_DEFAULT: [&str; 3] = ["none", "any", "its own"];
