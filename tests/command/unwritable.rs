@@ -21,7 +21,9 @@ fn unwritable(sandbox: &Sandbox, path: &str) -> Finished {
 fn a_folder_that_is_not_there_is_told() {
     let sandbox = Sandbox::open();
     let path = sandbox.path("nowhere/results.jsonl");
-    unwritable(&sandbox, path.to_str().expect("a plain path"));
+    let told = unwritable(&sandbox, path.to_str().expect("a plain path"));
+    assert!(told.stderr.contains("create the folder"), "{}", told.stderr);
+    assert!(!told.stderr.contains("is kept"), "nothing was written: {}", told.stderr);
     assert!(!Path::new(&path).exists());
 }
 

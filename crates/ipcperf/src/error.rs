@@ -1,5 +1,6 @@
 //! Errors that end the command, with their messages and exit codes.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -36,8 +37,7 @@ pub(crate) enum Error {
     #[error("none of the requested cases can run here: {0}")]
     NothingRuns(String),
     /// A results file that cannot be written.
-    #[error("cannot write results to {}: {source}; what was written is kept: free disk space and run ipcperf resume, \
-        or name another file with --out", path.display())]
+    #[error("cannot write results to {}: {source}; {}", path.display(), write_remedy(source))]
     Unwritable {
         /// The file.
         path: PathBuf,
@@ -67,6 +67,22 @@ pub(crate) enum Error {
     /// A refusal by the machine of something that every run needs.
     #[error("{0}")]
     Machine(String),
+}
+
+/// Returns the remedy for a results file that cannot be written because of `error`.
+fn write_remedy(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::NotFound => "create the folder, or name another file with --out",
+        ErrorKind::PermissionDenied
+        | ErrorKind::ReadOnlyFilesystem
+        | ErrorKind::IsADirectory
+        | ErrorKind::NotADirectory => "name another file with --out",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "what was written is kept: free disk space and run ipcperf resume, or name another file with --out"
+        }
+        ErrorKind::FileTooLarge => "what was written is kept: raise ulimit -f and run ipcperf resume",
+        _ => "what was written is kept: run ipcperf resume, or name another file with --out",
+    }
 }
 
 impl From<ipcperf_plan::Error> for Error {
