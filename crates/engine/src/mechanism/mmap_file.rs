@@ -16,7 +16,7 @@ use crate::worker;
 /// Facts about `mmap-file`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "mmap-file",
-    about: "one slot in a temporary file that both peers map, in each direction; waits on a futex",
+    about: "one slot in a mapped temporary file in each direction; a futex announces each message",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,
@@ -28,16 +28,16 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "Both peers map one file (MAP_SHARED), and therefore the same pages of the \
-            page cache. A mapped file provides no way to wait for data, so the peers wait as in \
-            futex; the only difference from futex is the memory. The file's name is removed before \
-            the peers start.",
+            page cache. A mapped file provides no way to wait for data, so the peers wait as with \
+            the mechanism futex. The memory is the only difference from that mechanism. The file's \
+            name is removed before the peers start.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 2.6.0.",
-        defaults_that_matter: "The file is in TMPDIR, else /tmp; its space is allocated before it \
-            is mapped (fallocate, or by writing zeros). On a disk the kernel writes dirty pages \
-            back every vm.dirty_writeback_centisecs, after which the first store to each page \
-            takes a fault again; on tmpfs it never does. The kernel buffers nothing, so \
-            --kernel-buffer does not apply.",
+        defaults_that_matter: "The file is created in TMPDIR, or in /tmp if TMPDIR is not set. Its \
+            space is allocated before it is mapped (fallocate, or by writing zeros). If the file \
+            is on a disk, the kernel writes dirty pages back every vm.dirty_writeback_centisecs. \
+            After that, the first store to each page takes a page fault again. On tmpfs, pages are \
+            never written back. The kernel buffers nothing, so --kernel-buffer does not apply.",
         references: &["man:mmap(2)", "man:futex(2)"],
     },
     in_flight_messages: |_| 2,
@@ -59,7 +59,7 @@ impl Channel for MmapFile {
         let memory = SlotMemory::from_file(&file, bytes).map_err(|e| {
             let call = format!("allocating and mapping a file of {bytes} bytes in TMPDIR");
             setup_failure(&call, e)
-                .with_remedy("free space there, or set TMPDIR to a folder with more space")
+                .with_remedy("free disk space there, or set TMPDIR to a folder with more space")
         })?;
         open_ends(setup, memory, |spot| Ok(FutexDoorbell { location: spot }))
     }

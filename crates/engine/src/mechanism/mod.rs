@@ -22,6 +22,7 @@ mod run_dir;
 mod scm_rights;
 mod self_connect;
 mod setup_failure;
+mod sleep_flag;
 mod slot;
 mod socket;
 mod sysctl;

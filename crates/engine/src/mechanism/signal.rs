@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ptr::null;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use ipcperf_model::mechanism::{
@@ -13,9 +13,9 @@ use ipcperf_model::{Failure, Mode, Unavailable, WorkerReport};
 use rustix::event::Timespec;
 use rustix::io::Errno;
 use rustix::process::{Resource, getpid, getrlimit};
-use rustix::thread::futex;
 
 use super::setup_failure::setup_failure;
+use super::sleep_flag::SleepFlag;
 use super::slot::SlotMemory;
 use super::sysv::errno_result;
 use crate::channel::{
@@ -41,17 +41,17 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "rt_sigqueueinfo queues a real-time signal with a value for the other \
-            process (as sigqueue does, without its two calls that ask for the caller's IDs); \
-            sigtimedwait receives it. Each direction has its own signal, which has no handler: all \
-            threads block it. Only the limit on queued signals would slow a sender down, so the \
-            peers count in shared memory: at most 128 are queued, then the sender sleeps on a \
-            futex until half of them have been taken.",
-        message_boundaries: "Kept: one signal, one message of at most a word; its length travels \
-            in si_errno.",
+            process, and sigtimedwait receives it. (sigqueue does the same with two more calls, \
+            which get the caller's IDs.) Each direction has its own signal. The signals have no \
+            handler: all threads block them. Only the limit on queued signals would slow the \
+            sender down, so the peers count the signals in shared memory: once 128 are queued, the \
+            sender sleeps on a futex until the receiver has taken half of them.",
+        message_boundaries: "Kept: each signal carries one message of at most one word, with the \
+            length of the message in si_errno.",
         minimum_kernel: "Linux 2.2.",
-        defaults_that_matter: "RLIMIT_SIGPENDING limits the signals queued for all processes of a \
-            user. If others have used it up, the sender tries again every millisecond, and gives \
-            up after 1 s in which it could queue nothing.",
+        defaults_that_matter: "RLIMIT_SIGPENDING limits the signals that are queued for all \
+            processes of a user. If other processes have used up the limit, the sender tries again \
+            every millisecond. It gives up after 1 s in which it could queue nothing.",
         references: &[
             "man:sigqueue(3)",
             "man:rt_sigqueueinfo(2)",
@@ -212,7 +212,7 @@ struct SignalPeer {
     pid: AtomicU32,
     /// Number of signals that the peer has taken, and whether the other sleeps until it takes more.
     taken: AtomicU32,
-    sleeps: AtomicU32,
+    sleeper: SleepFlag,
     /// 1 once the peer is gone.
     gone: AtomicU32,
 }
@@ -246,18 +246,13 @@ impl SignalEnd {
         if self.blocking == Blocking::Try {
             return Err(Errno::AGAIN);
         }
-        let calls = {
-            let other = &self.peers()[1 - self.own_index];
-            other.sleeps.store(1, Ordering::Relaxed);
-            fence(Ordering::SeqCst);
-            if other.gone.load(Ordering::Acquire) != 0 {
-                return Err(Errno::PIPE);
-            }
-            // Whatever ends the sleep, the caller checks again.
-            let _ = futex::wait(&other.taken, futex::Flags::empty(), taken, limit);
-            other.sleeps.store(0, Ordering::Relaxed);
-            1
-        };
+        let other = &self.peers()[1 - self.own_index];
+        let is_gone = || other.gone.load(Ordering::Acquire) != 0;
+        let is_unchanged = || other.taken.load(Ordering::Acquire) == taken;
+        let calls = u64::from(other.sleeper.sleep_while(|| !is_gone() && is_unchanged(), limit));
+        if is_gone() {
+            return Err(Errno::PIPE);
+        }
         self.calls += calls;
         Ok(())
     }
@@ -284,12 +279,9 @@ impl SignalEnd {
         if !taken.is_multiple_of(MAX_QUEUED / 2) {
             return;
         }
-        fence(Ordering::SeqCst);
-        if own.sleeps.load(Ordering::Relaxed) != 0 && own.sleeps.swap(0, Ordering::Relaxed) != 0 {
-            // Waking a futex in mapped memory cannot fail.
-            let _ = futex::wake(&own.taken, futex::Flags::empty(), 1);
-            self.calls += 1;
-        }
+        // Waking a futex in mapped memory cannot fail.
+        let woke = own.sleeper.wake().unwrap_or_default();
+        self.calls += u64::from(woke);
     }
 }
 
@@ -368,7 +360,7 @@ impl Drop for SignalEnd {
         own.gone.store(1, Ordering::Release);
         own.taken.fetch_add(MAX_QUEUED, Ordering::AcqRel);
         // Waking a futex in mapped memory cannot fail.
-        let _ = futex::wake(&own.taken, futex::Flags::empty(), 1);
+        let _ = own.sleeper.wake();
         let process = other.pid.load(Ordering::Acquire).cast_signed();
         if process != 0 {
             // An empty message marks the end. A process that is gone needs none.
