@@ -99,11 +99,9 @@ fn finding(
 
 /// Returns a run like those of `ipc-static`.
 fn untouched(mechanism: &str, cpus: [u32; 2], buffer_bytes: u64) -> RunSpec {
-    let handling = MessageOptions { first_touch: FirstTouch::Timed, ..MessageOptions::default() };
-    RunSpec {
-        message_options: handling,
-        ..spec(mechanism, WorkloadKind::Stream, cpus, buffer_bytes)
-    }
+    let message_options =
+        MessageOptions { first_touch: FirstTouch::Timed, ..MessageOptions::default() };
+    RunSpec { message_options, ..spec(mechanism, WorkloadKind::Stream, cpus, buffer_bytes) }
 }
 
 fn with_total(spec: RunSpec) -> RunSpec {

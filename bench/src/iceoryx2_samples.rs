@@ -91,28 +91,28 @@ pub(crate) fn run(arguments: &SamplesArguments) -> SampleResult<Option<u64>> {
     sched_setaffinity(None, &cpus)?;
     match arguments.part {
         SampleRole::Follower => {
-            let mut party = SamplePeer::join(arguments, ["back", "there"])?;
+            let mut peer = SamplePeer::join(arguments, ["back", "there"])?;
             // If both peers connect at the same moment, one may be left without a connection.
             stdout().write_all(TURN)?;
             stdout().flush()?;
             stdin().read_exact(&mut [0])?;
-            party.subscriber.update_connections()?;
+            peer.subscriber.update_connections()?;
             // Tells the leader to start: messages sent before this peer is connected may be lost.
-            party.publish(&now_ns()?.to_le_bytes())?;
-            follow(&mut party, arguments.workload, WARM_UP)?;
-            follow(&mut party, arguments.workload, arguments.messages)?;
+            peer.publish(&now_ns()?.to_le_bytes())?;
+            follow(&mut peer, arguments.workload, WARM_UP)?;
+            follow(&mut peer, arguments.workload, arguments.messages)?;
             Ok(None)
         }
         SampleRole::Leader => {
             let mut follower = follower(arguments)?;
             pipe_end(follower.0.stdout.as_mut())?.read_exact(&mut [0])?;
-            let mut party = SamplePeer::join(arguments, ["there", "back"])?;
+            let mut peer = SamplePeer::join(arguments, ["there", "back"])?;
             pipe_end(follower.0.stdin.as_mut())?.write_all(TURN)?;
-            party.receive_time()?;
-            lead(&mut party, arguments.workload, WARM_UP)?;
-            let elapsed_ns = lead(&mut party, arguments.workload, arguments.messages)?;
+            peer.receive_time()?;
+            lead(&mut peer, arguments.workload, WARM_UP)?;
+            let elapsed_ns = lead(&mut peer, arguments.workload, arguments.messages)?;
             follower.0.wait()?;
-            drop(party);
+            drop(peer);
             remove_names(arguments.run)?;
             Ok(Some(elapsed_ns))
         }
@@ -226,32 +226,32 @@ impl SamplePeer {
 }
 
 /// Sends `messages`; returns the time in ns from before the first until the last has arrived or was answered.
-fn lead(party: &mut SamplePeer, workload: Workload, messages: u64) -> SampleResult<u64> {
+fn lead(peer: &mut SamplePeer, workload: Workload, messages: u64) -> SampleResult<u64> {
     let start_ns = now_ns()?;
     for _ in 0..messages {
-        party.publish(&party.outgoing)?;
+        peer.publish(&peer.outgoing)?;
         if workload == Workload::RoundTrip {
-            party.receive()?;
+            peer.receive()?;
         }
     }
     let end_ns = match workload {
         Workload::RoundTrip => now_ns()?,
-        Workload::Stream => party.receive_time()?,
+        Workload::Stream => peer.receive_time()?,
     };
     Ok(end_ns - start_ns)
 }
 
 /// Receives `messages` and answers each, or reports when the last has arrived.
-fn follow(party: &mut SamplePeer, workload: Workload, messages: u64) -> SampleResult<()> {
+fn follow(peer: &mut SamplePeer, workload: Workload, messages: u64) -> SampleResult<()> {
     for _ in 0..messages {
-        party.receive()?;
+        peer.receive()?;
         if workload == Workload::RoundTrip {
             // Echoes what arrived. A prepared reply could be sent before the message has been copied.
-            party.publish(&party.incoming)?;
+            peer.publish(&peer.incoming)?;
         }
     }
     if workload == Workload::Stream {
-        party.publish(&now_ns()?.to_le_bytes())?;
+        peer.publish(&now_ns()?.to_le_bytes())?;
     }
     Ok(())
 }

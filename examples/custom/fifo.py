@@ -28,7 +28,7 @@ def stamped(number, size):
 
 
 def prepare(case):
-    """Opens the FIFO. The open call of each peer waits for that of the other."""
+    """Opens the FIFO. The open call of each peer waits until the other peer opens the FIFO, too."""
     path = os.path.join(case["folder"], "fifo")
     try:
         os.mkfifo(path)
@@ -79,7 +79,7 @@ def main():
         word, _, rest = line.rstrip("\n").partition(" ")
         if word == "prepare":
             if case["workload"] != "stream":
-                say("refuse it has streams only")
+                say("refuse this program supports streams only")
                 return
             fifo = prepare(case)
             say("ready verifies")

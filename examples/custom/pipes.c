@@ -22,12 +22,12 @@ static int set_capacity(const int pipe[2], uint64_t bytes) {
     return fcntl(pipe[1], F_SETPIPE_SZ, (int)bytes) < 0 ? -errno : 0;
 }
 
-/* Stores the requested capacity of the pipes, from the option or else the setup; 0 keeps the default. */
+/* Stores the requested capacity of the pipes: from the option, otherwise from the setup; 0 keeps the default. */
 static int wanted(const struct ipcperf_setup *setup, uint64_t *bytes, char *error, size_t room) {
     *bytes = setup->kernel_buffer_bytes;
     for (uint32_t i = 0; i < setup->option_count; i++) {
         if (strcmp(setup->options[i].name, "capacity") != 0) {
-            snprintf(error, room, "unknown option `%s`; known is capacity", setup->options[i].name);
+            snprintf(error, room, "unknown option `%s`; the only option is capacity", setup->options[i].name);
             return -EINVAL;
         }
         *bytes = strtoull(setup->options[i].value, NULL, 10);
@@ -65,7 +65,7 @@ static ssize_t recv_bytes(void *end, void *bytes, size_t count) {
     return got < 0 ? -errno : got;
 }
 
-/* Only closes descriptors, so it also serves as disown. */
+/* Only closes descriptors, so ipcperf can also call it instead of disown. */
 static void close_end(void *end) {
     close(((struct end *)end)->in);
     close(((struct end *)end)->out);

@@ -64,7 +64,7 @@ static void receive_message(uint64_t number, uint64_t first, size_t bytes) {
     if (verify) check(first, bytes);
 }
 
-/* Marks the loop for instruments: called just before and just after it. */
+/* Marks the loop for instruments: called just before and just after the loop. */
 static void mark(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);

@@ -238,7 +238,7 @@ fn a_limit_on_a_files_size_ends_as_a_full_disk_does() {
     let arguments =
         format!("run -m pipe -b 64 --total 6400 --repetitions 40 --out {}", results.display());
     let full = sandbox.finish(after(&sandbox, "ulimit -f 16", &arguments)).expect(5);
-    assert!(full.stderr.contains("what was written is kept"), "{}", full.stderr);
+    assert!(full.stderr.contains("results so far are kept"), "{}", full.stderr);
     sandbox.run(&format!("show {}", results.display())).expect(0);
     sandbox.run(&format!("resume {}", results.display())).expect(0);
     assert_eq!(ResultsFile::read(&results).footer["complete"], true);

@@ -134,7 +134,7 @@ fn describe_measures_nothing_and_describes_all() {
 }
 
 #[test]
-fn senders_tell_both_parties_and_keep_a_log() {
+fn senders_tell_both_peers_and_keep_a_log() {
     let sandbox = Sandbox::open();
     let (two, nine) = (digits(2), digits(9));
     for program in ["pipesend", "udsocketsend", "tcpsocketsend"] {
@@ -281,7 +281,7 @@ fn wrong_usage_gets_usage_and_the_originals_exit_code() {
     assert!(about.contains("usage: lat_tcp -s"), "{about}");
     assert!(about.contains("Intended differences from the original:"), "{about}");
     let said = as_program(&sandbox, "ipc-statik").expect(2);
-    assert!(said.stderr.contains("unknown program ipc-statik"), "{}", said.stderr);
+    assert!(said.stderr.contains("unknown program `ipc-statik`"), "{}", said.stderr);
 }
 
 /// Arguments after the program are passed to it, even if they are flags of this command.
@@ -323,13 +323,13 @@ fn what_cannot_be_printed_or_logged_ends_as_the_original_did() {
 fn what_is_absurd_is_refused_at_once() {
     let sandbox = Sandbox::open();
     for (arguments, code, words) in [
-        ("ipc-static -B -b 9000000000000 -t 9000000000000 2proc", 71, "memory for messages"),
-        ("ipc -B -b 9000000000000 -t 9000000000000 -j 2proc", 71, "memory for messages"),
-        ("pipesend 9000000000000", 1, "memory for messages"),
+        ("ipc-static -B -b 9000000000000 -t 9000000000000 2proc", 71, "in the available memory"),
+        ("ipc -B -b 9000000000000 -t 9000000000000 -j 2proc", 71, "in the available memory"),
+        ("pipesend 9000000000000", 1, "in the available memory"),
         ("ipc-comparisontest message 1 900000000", 1, "carries at most"),
         ("ipc-comparisontest message 18446744073709551615", 1, "usage: ipc-comparisontest"),
         ("lat_pipe -P 100000", 255, "usage: lat_pipe"),
-        ("bw_pipe -m 9000g", 1, "memory for messages"),
+        ("bw_pipe -m 9000g", 1, "in the available memory"),
     ] {
         let said = as_program(&sandbox, arguments).expect(code);
         assert!(said.stderr.contains(words), "{arguments}: {}", said.stderr);

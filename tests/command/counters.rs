@@ -110,7 +110,7 @@ fn seen<'a>(
 }
 
 #[test]
-fn what_is_counted_is_what_the_parties_counted_themselves() {
+fn what_is_counted_is_what_the_peers_counted_themselves() {
     let sandbox = Sandbox::open();
     let cases = "-m pipe -b 65536 --total 64MiB --mode 1thread,2thread,2proc";
     let Some(all) = watched(&sandbox, cases) else { return };

@@ -72,9 +72,9 @@ fn a_library_that_does_not_fit_the_header_is_told() {
     let sandbox = Sandbox::open();
     let cases = [
         ("empty.so", "int nothing;".to_owned(), "no function ipcperf_mechanism"),
-        ("newer.so", table("m.abi = 2;"), "IPCPERF_ABI 2; this ipcperf has 1"),
+        ("newer.so", table("m.abi = 2;"), "IPCPERF_ABI 2; this version of ipcperf has 1"),
         ("null.so", table("if (m.abi) return NULL;"), "returned NULL"),
-        ("mute.so", table("m.send = 0;"), "its table has no send"),
+        ("mute.so", table("m.send = 0;"), "its function table has no send"),
     ];
     for (name, c, words) in cases {
         let Some(path) = library(&sandbox, name, &c) else { return };
@@ -89,9 +89,9 @@ fn a_library_takes_nothing_down_but_itself() {
     let loading =
         |what: &str| format!("__attribute__((constructor)) static void go(void) {{ {what} }}\n");
     let cases = [
-        ("crash.so", loading("abort();"), "ended with signal 6"),
-        ("leave.so", loading("exit(0);"), "ended the process with status 0"),
-        ("loop.so", loading("for (;;) getchar();"), "was not finished after 5 s"),
+        ("crash.so", loading("abort();"), "signal 6 ended the process"),
+        ("leave.so", loading("exit(0);"), "exited with status 0"),
+        ("loop.so", loading("for (;;) getchar();"), "it was not loaded within 5 s"),
     ];
     for (name, c, words) in cases {
         let Some(path) = library(&sandbox, name, &format!("{c}{}", table(""))) else { return };
@@ -124,7 +124,7 @@ fn a_library_that_crashes_in_a_run_fails_that_run() {
         let of = file.failures.iter().filter(|failure| text(failure, "what") == what);
         of.map(|failure| text(failure, "where").to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(shown("set-up"), ["the library's open: not today"; 2]);
+    assert_eq!(shown("set-up"), ["the library's function open failed: not today"; 2]);
     assert_eq!(shown("died"), ["the sender was killed by signal 6"; 2]);
     sandbox.assert_nothing_left();
 }
@@ -229,5 +229,8 @@ fn options_reach_a_library_which_may_refuse_them() {
     run("lib.color=red").expect(4);
     let file = ResultsFile::read(&sandbox.results());
     let place = text(&file.failures[0], "where");
-    assert_eq!(place, "the library's open: unknown option `color`; known is capacity");
+    assert_eq!(
+        place,
+        "the library's function open failed: unknown option `color`; the only option is capacity"
+    );
 }

@@ -209,7 +209,7 @@ fn values_beyond_those_of_the_command_line_are_refused() {
     let printed = renamed("pipe", 64, json!({ "capcity": "1" }), "pipe[capcity=1]");
     assert!(printed.contains("`capacity`"), "{printed}");
     let printed = renamed("pipe", 1 << 60, json!({}), "pipe");
-    assert!(printed.contains("memory for messages"), "{printed}");
+    assert!(printed.contains("in the available memory"), "{printed}");
     let printed = renamed("pip", 64, json!({}), "pip");
     assert!(printed.contains("did you mean `pipe`"), "{printed}");
 }
@@ -224,7 +224,7 @@ fn two_cases_of_one_name_are_refused() {
             list.push(list[0].clone());
         }
     });
-    assert!(trap.run_quietly("resume", 2).contains("there are two cases `pipe/"));
+    assert!(trap.run_quietly("resume", 2).contains("two cases have the name `pipe/"));
 }
 
 /// The names of instrument groups and of totals are checked against the plan too, so that files of instrumented runs

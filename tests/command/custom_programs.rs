@@ -122,7 +122,10 @@ fn the_program_in_python_streams_and_refuses_the_rest_in_words() {
     assert_eq!((file.samples.len(), file.failures.len()), (6, 6));
     for failure in &file.failures {
         assert_eq!(text(failure, "what"), "set-up", "{failure}");
-        assert!(text(failure, "where").ends_with("refused: it has streams only"), "{failure}");
+        assert!(
+            text(failure, "where").ends_with("refused: this program supports streams only"),
+            "{failure}"
+        );
     }
     sandbox.assert_nothing_left();
 }
@@ -189,7 +192,7 @@ fn absurd_numbers_are_told() {
     absurd("begin_ns=1 end_ns=2 messages=10", "but was started at");
     absurd("begin_ns=18446744073709551616 end_ns=1 messages=10", "not an unsigned 64-bit integer");
     absurd("begin_ns=-1", "not an unsigned 64-bit integer");
-    absurd("begin_ns=1 end_ns=2 messages=9", "9 messages arrived, not 10");
+    absurd("begin_ns=1 end_ns=2 messages=9", "9 messages arrived, but 10 were requested");
     absurd("messages=10", "without begin_ns");
     absurd("begin=1", "which is an unknown key");
 }
@@ -199,7 +202,8 @@ fn a_program_that_cannot_be_started_is_told() {
     let sandbox = Sandbox::open();
     let plain = sandbox.path("plain");
     fs::write(&plain, "words\n").expect("a file");
-    for (path, words) in [(plain.clone(), "not executable"), (sandbox.path("gone"), "No such file")]
+    for (path, words) in
+        [(plain.clone(), "not executable"), (sandbox.path("gone"), "does not exist")]
     {
         let arguments = format!("run -m exec:{} -b 64", path.display());
         let alone = sandbox.run(&arguments).expect(3);
@@ -218,7 +222,7 @@ fn a_program_that_cannot_be_started_is_told() {
 fn a_program_that_exits_at_once_or_never_answers_fails_its_run_alone() {
     assert_failure("*) exit 0;;", "died", "exited with status 0");
     let (kind, place) = failure_of_script("prepare) sleep 100;;", "--timeout 0.5");
-    assert_eq!((kind.as_str(), place.as_str()), ("timeout", "no end after 0.5 s"));
+    assert_eq!((kind.as_str(), place.as_str()), ("timeout", "the run did not end within 0.5 s"));
 }
 
 #[test]
@@ -303,17 +307,17 @@ fn under_way(sandbox: &Sandbox, name: &str) -> (Started, [u32; 3]) {
     let arguments =
         format!("-m {name} -b 64 --total 1000000GB --timeout {NEVER_S} --repetitions 1");
     let command = sandbox.begin(&arguments);
-    let all = wait_for("both parties", HANG, || {
+    let all = wait_for("both peers", HANG, || {
         let is_there = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).ok();
         let all = descendants(command.id());
-        let parties = all.iter().filter(|pid| is_there(pid).is_some_and(|comm| comm == "socket\n"));
-        if parties.count() == 2 { all.try_into().ok() } else { None }
+        let peers = all.iter().filter(|pid| is_there(pid).is_some_and(|comm| comm == "socket\n"));
+        if peers.count() == 2 { all.try_into().ok() } else { None }
     });
     (command, all)
 }
 
 #[test]
-fn a_party_that_is_killed_fails_its_run_at_once() {
+fn a_peer_that_is_killed_fails_its_run_at_once() {
     let sandbox = Sandbox::open();
     let Some(name) = socket(&sandbox) else { return };
     let (command, [worker, sender, receiver]) = under_way(&sandbox, &name);

@@ -61,7 +61,7 @@ fn allowed_cpus(pid: u32) -> Option<String> {
 }
 
 #[test]
-fn a_broker_runs_on_the_cpus_of_the_parties() {
+fn a_broker_runs_on_the_cpus_of_the_peers() {
     let own = allowed_cpus(std::process::id()).expect("the allowed CPUs");
     let first = own.split([',', '-']).next().expect("a CPU").to_owned();
     for (via, program) in ways() {
@@ -106,7 +106,7 @@ fn what_is_not_installed_is_named_with_its_package() {
 }
 
 #[test]
-fn parties_that_speak_to_each_other_need_nobody() {
+fn peers_that_speak_to_each_other_need_nobody() {
     let sandbox = Sandbox::open();
     let mut run = sandbox.measuring(
         "-m dbus-copy --set dbus-copy.via=peer -b 64 --total 6400 --verify --repetitions 1",

@@ -98,11 +98,11 @@ fn planted(real: &str, words: &[&str]) -> String {
     let mut refused = sample.clone();
     refused["reason"] = "too large".into();
     let unavailable = serde_json::json!({ "mechanism": "x", "reason": "gone", "remedy": "look" });
-    let unwatched = serde_json::json!({ "instrument": "sched", "partly_available": false, "reason": "no", "remedy": "yes" });
+    let unavailable_instrument = serde_json::json!({ "instrument": "sched", "partly_available": false, "reason": "no", "remedy": "yes" });
     let plan = &mut all[0]["plan"];
     (plan["refused"], plan["unavailable"]) =
         (serde_json::json!([refused]), serde_json::json!([unavailable]));
-    plan["unavailable_instruments"] = serde_json::json!([unwatched]);
+    plan["unavailable_instruments"] = serde_json::json!([unavailable_instrument]);
     for line in &mut all {
         if line["kind"] == "sample" {
             line["options"] = serde_json::json!({ "flavour": "sweet" });

@@ -82,7 +82,7 @@ fn a_slip_is_told_before_anything_is_measured() {
     refused("run -m pipe --export csv=", &["FORMAT=PATH"]);
     refused("run -m pipe --export cvs=x.csv", &["did you mean `csv`?"]);
     refused("survey --export markdwon=x.md", &["did you mean `markdown`?"]);
-    refused("run -m pipe --export csv=/tmp/x --export json=/tmp/./x", &["each its own"]);
+    refused("run -m pipe --export csv=/tmp/x --export json=/tmp/./x", &["two --export options"]);
     refused("run -m pipe --out /tmp/x.jsonl --export csv=/tmp/../tmp/x.jsonl", &["results file"]);
 }
 

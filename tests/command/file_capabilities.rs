@@ -175,11 +175,11 @@ fn every_worker_is_without_what_the_file_grants() {
     let mut command = Command::new(&granting.program);
     command.uid(USER).gid(USER);
     let command = granting.sandbox.start(granting.sandbox.place(command, &arguments));
-    let parties = || {
+    let processes = || {
         let below = crate::processes::descendants(command.id());
         (below.len() == 3).then_some(below)
     };
-    let below = crate::processes::wait_for("a run", crate::sandbox::HANG, parties);
+    let below = crate::processes::wait_for("a run", crate::sandbox::HANG, processes);
     for pid in below {
         let status = match fs::read_to_string(format!("/proc/{pid}/status")) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,

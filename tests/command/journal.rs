@@ -285,7 +285,7 @@ fn a_folder_for_journals_that_is_another_users_is_not_used() {
     let mut command = sandbox.measuring(NEXT);
     command.env_remove("XDG_STATE_HOME").env("HOME", "");
     let done = sandbox.finish(command).expect(0);
-    assert!(done.stderr.contains("not a folder of this user"), "{}", done.stderr);
+    assert!(done.stderr.contains("belongs to another user"), "{}", done.stderr);
     assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 0);
 }
 

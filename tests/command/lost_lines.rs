@@ -104,7 +104,7 @@ fn lost_lines_are_told_and_their_runs_are_made_again() {
         samples[8] + 1
     );
     assert!(printed.contains(&from), "no `{from}`: {printed}");
-    assert!(printed.contains("2 runs have no line, of 12 planned ("), "{printed}");
+    assert!(printed.contains("2 runs are missing, of 12 planned ("), "{printed}");
     let resumed = measured.resume();
     assert!(resumed.contains("are missing"), "{resumed}");
     let file = ResultsFile::read(&measured.sandbox.results());
@@ -129,12 +129,18 @@ fn what_was_seen_of_a_lost_run_is_not_that_of_the_next() {
     measured.write_without(&[measured.samples()[5]]);
     let printed = show(&measured.sandbox).1;
     assert!(printed.contains("1 line is missing (number "), "{printed}");
-    assert!(printed.contains("observations of runs without a line were ignored"), "{printed}");
+    assert!(
+        printed.contains("observations were ignored, because the lines of their runs are missing"),
+        "{printed}"
+    );
     measured.resume();
     let (objects, printed) = show(&measured.sandbox);
     let objects: Vec<Value> = serde_json::from_str(&objects).expect("an array");
     assert_eq!(objects.len(), 3);
-    assert!(printed.contains("observations of runs without a line were ignored"), "{printed}");
+    assert!(
+        printed.contains("observations were ignored, because the lines of their runs are missing"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -193,11 +199,11 @@ fn without_numbers_runs_are_told_apart_by_their_names() {
     measured.write(&without);
     let printed = show(&measured.sandbox).1;
     assert!(printed.contains("the footer counts 12 samples"), "{printed}");
-    assert!(printed.contains("1 run has no line, of 12 planned ("), "{printed}");
+    assert!(printed.contains("1 run is missing, of 12 planned ("), "{printed}");
     // The file is resumed, and the new lines are numbered.
     measured.resume();
     assert_eq!(ResultsFile::read(&measured.sandbox.results()).samples.len(), 12);
-    assert!(!show(&measured.sandbox).1.contains("no line, of"));
+    assert!(!show(&measured.sandbox).1.contains("missing, of"));
 }
 
 #[test]
@@ -209,8 +215,7 @@ fn runs_of_cases_that_are_not_in_the_plan_are_told() {
     measured.write(&lines);
     let printed = show(&measured.sandbox).1;
     assert!(
-        printed.contains("1 run is of a case that the plan does not contain")
-            || printed.contains("1 run is of cases that the plan does not contain, such as `odd "),
+        printed.contains("1 run belongs to a case that the plan does not contain, such as `odd "),
         "{printed}"
     );
 }

@@ -62,8 +62,11 @@ fn cells_whose_instrument_is_missing_are_not_run() {
     sandbox.finish(without_strace(&run)).expect(0);
     let file = ResultsFile::read(&out);
     assert_eq!(file.samples.len(), 3, "{:?}", file.samples);
-    let unwatched = &file.header["plan"]["unavailable_instruments"][0];
-    assert_eq!((text(unwatched, "instrument"), number(unwatched, "cells_left_out")), ("strace", 2));
+    let unavailable = &file.header["plan"]["unavailable_instruments"][0];
+    assert_eq!(
+        (text(unavailable, "instrument"), number(unavailable, "cells_left_out")),
+        ("strace", 2)
+    );
     let judged = sandbox.run(&format!("study judge --json {}", out.display())).expect(0).stdout;
     let judged: Value = serde_json::from_str(&judged).expect("an array");
     assert_eq!(text(&judged[0], "verdict"), "not testable here", "{judged}");

@@ -210,9 +210,9 @@ fn what_iceoryx2_makes_is_its_owners_alone() {
                 // A service, its ports and their connections.
                 (made.len() >= 3).then_some((made, token))
             });
-            let parties = if mode == "2proc" { 3 } else { 1 };
+            let processes = if mode == "2proc" { 3 } else { 1 };
             wait_for("all processes", HANG, || {
-                (descendants(command.id()).len() == parties).then_some(())
+                (descendants(command.id()).len() == processes).then_some(())
             });
             let (_, token) = made;
             let folder = sandbox.path("tmp");

@@ -198,8 +198,8 @@ fn null_makes_no_call() {
     for mode in ["1thread", "2thread", "2proc"] {
         let arguments = format!("-m null -w stream,round-trip -b 64 --total 640000 --mode {mode}");
         let Some(traced) = trace(&arguments) else { return };
-        let parties = if mode == "1thread" { 1 } else { 2 };
-        assert_eq!(traced.regions, vec![Calls::new(); 4 * parties], "{mode}");
+        let peers = if mode == "1thread" { 1 } else { 2 };
+        assert_eq!(traced.regions, vec![Calls::new(); 4 * peers], "{mode}");
     }
 }
 
@@ -219,7 +219,7 @@ fn a_ring_calls_only_to_sleep_and_to_wake() {
 
 /// For every mechanism, mode and workload, a peer reports exactly the calls that it made.
 #[test]
-fn every_party_reports_the_calls_it_makes() {
+fn every_peer_reports_the_calls_it_makes() {
     for mechanism in ipcperf_engine::mechanism::MECHANISMS {
         if (mechanism.availability)().is_err() {
             skip(mechanism.name, "not available here");

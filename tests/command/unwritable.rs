@@ -23,7 +23,7 @@ fn a_folder_that_is_not_there_is_told() {
     let path = sandbox.path("nowhere/results.jsonl");
     let told = unwritable(&sandbox, path.to_str().expect("a plain path"));
     assert!(told.stderr.contains("create the folder"), "{}", told.stderr);
-    assert!(!told.stderr.contains("is kept"), "nothing was written: {}", told.stderr);
+    assert!(!told.stderr.contains("are kept"), "nothing was written: {}", told.stderr);
     assert!(!Path::new(&path).exists());
 }
 
@@ -58,7 +58,7 @@ fn what_was_written_before_the_disk_filled_up_can_be_shown() {
     let arguments =
         format!("run -m pipe -b 64 --total 6400 --repetitions 40 --out {}", results.display());
     let full = sandbox.finish(sandbox.place(shell, &with_time(&arguments))).expect(5);
-    assert!(full.stderr.contains("what was written is kept"), "{}", full.stderr);
+    assert!(full.stderr.contains("results so far are kept"), "{}", full.stderr);
     let kept = lines(&results);
     assert!(kept.len() > 2 && kept.len() < 42, "{} lines", kept.len());
     assert!(std::fs::read(&results).expect("results").ends_with(b"\n"), "a torn line");

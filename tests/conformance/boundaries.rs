@@ -70,7 +70,7 @@ fn samples_of_every_variant(mechanism: &Mechanism) -> Vec<Value> {
 
 /// Messages that the kernel keeps apart take exactly one call each.
 #[test]
-fn datagrams_cost_each_party_one_call_each() {
+fn datagrams_cost_each_peer_one_call_each() {
     let sandbox = Sandbox::open();
     let arguments = "-m unix-dgram,unix-seqpacket -b 10000 --total 1000000 --mode 2thread,2proc \
                      --repetitions 1";

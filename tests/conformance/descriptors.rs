@@ -55,7 +55,7 @@ fn open_descriptors(pid: u32) -> Option<usize> {
 
 /// If the other process holds an end too, end of file never occurs when its owner is gone.
 #[test]
-fn each_end_is_held_by_one_party_only() {
+fn each_end_is_held_by_one_peer_only() {
     for_each(|mechanism| {
         let sandbox = Sandbox::open();
         let (name, bytes) = (mechanism.name, largest_message(mechanism, 64));

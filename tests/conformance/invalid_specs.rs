@@ -83,7 +83,9 @@ fn hostile_changes(mechanism: &Mechanism) -> Vec<Value> {
     let replies = [1 << 41, u64::MAX].map(|bytes| json!({"reply": bytes.to_string()}));
     let mut changes: Vec<Value> = buffers.map(|bytes| json!({"buffer_bytes": bytes})).into();
     changes.extend([0, 1, u64::MAX].map(|bytes| json!({"kernel_buffer": {"bytes": bytes}})));
-    changes.extend(replies.map(|reply| json!({"workload": "request-reply", "handling": reply})));
+    changes.extend(
+        replies.map(|reply| json!({"workload": "request-reply", "message_options": reply})),
+    );
     changes.extend(["1thread", "2thread", "2proc"].map(|mode| json!({"mode": mode})));
     changes.extend([
         json!({"total_bytes": 0}),
@@ -108,6 +110,8 @@ fn usual(mechanism: &str) -> Value {
 
 fn change(spec: &mut Value, changes: &Value) {
     for (key, value) in changes.as_object().expect("an object") {
+        // A field that does not exist would be ignored. `repeats` is absent from a serialized specification by default.
+        assert!(key == "repeats" || spec.get(key).is_some(), "no field {key}");
         spec[key] = value.clone();
     }
 }
@@ -125,11 +129,11 @@ fn random_spec(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> Value {
             json!({"kernel_buffer": {"plain": number}}),
             json!({"cpus": [number & 0xFFFF_FFFF, other & 0xFFFF_FFFF]}),
             json!({"cpus": [0, number & 0xFFFF_FFFF]}),
-            json!({"workload": "request-reply", "handling": {"reply": number.max(1).to_string()}}),
+            json!({"workload": "request-reply", "message_options": {"reply": number.max(1).to_string()}}),
             json!({"workload": *["stream", "round-trip"].choose(random).expect("words")}),
             json!({"mode": *["1thread", "2thread", "2proc"].choose(random).expect("words")}),
             json!({"check": "verify"}),
-            json!({"handling": {"buffers": *["rotate", "cold"].choose(random).expect("words")}}),
+            json!({"message_options": {"buffers": *["rotate", "cold"].choose(random).expect("words")}}),
             json!({"repeats": {"count": number & 0xFFFF_FFFF, "rest": "none"}}),
             json!({"warm_up": {"slices": number & 0xFFFF_FFFF}}),
             json!({"objects": "read"}),

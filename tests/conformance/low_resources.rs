@@ -131,15 +131,15 @@ fn queued_signals_that_run_out_are_told_before_the_deadline() {
     let sandbox = Sandbox::open();
     let command = sandbox
         .begin("-m signal -b 8 --mode 2proc --total 1000000GB --repetitions 1 --timeout 120");
-    let parties = wait_for("parties", GRACE, || {
+    let processes = wait_for("processes", GRACE, || {
         let found = descendants(command.id());
         (found.len() >= 3).then_some(found)
     });
-    for party in parties {
-        let party = i32::try_from(party).ok().and_then(Pid::from_raw);
+    for process in processes {
+        let process = i32::try_from(process).ok().and_then(Pid::from_raw);
         let none = Rlimit { current: Some(0), maximum: Some(0) };
         // The worker ends when the first peer fails.
-        let _ = prlimit(party, Resource::Sigpending, none);
+        let _ = prlimit(process, Resource::Sigpending, none);
     }
     let printed = || (runs_recorded(&sandbox.results()) >= 1).then_some(());
     wait_for("end of the run", Duration::from_secs(60), printed);

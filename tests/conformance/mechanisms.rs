@@ -89,8 +89,8 @@ fn missing(mechanism: &Mechanism) -> Option<String> {
 
 /// Returns the number of processes in a run of `mechanism` in `mode`, with default options.
 pub(crate) fn processes(mechanism: &Mechanism, mode: Mode) -> usize {
-    let parties = if mode == Mode::TwoProcesses { 2 } else { 0 };
-    1 + parties + usize::from(mechanism.helper == Helper::Broker)
+    let peers = if mode == Mode::TwoProcesses { 2 } else { 0 };
+    1 + peers + usize::from(mechanism.helper == Helper::Broker)
 }
 
 /// Like [`for_each`], but without mechanisms that move no data.

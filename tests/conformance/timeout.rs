@@ -53,7 +53,7 @@ fn assert_each_run_ends(sandbox: &Sandbox, runs: usize, deadline: Duration) {
 
 /// A stopped peer neither works nor dies: only the timeout ends such a run.
 #[test]
-fn a_party_that_stands_still_ends_at_the_deadline() {
+fn a_peer_that_stands_still_ends_at_the_deadline() {
     let sandbox = Sandbox::open();
     let arguments = format!("-m pipe -b 64 --total {ENDLESS} --timeout 2 --repetitions 1");
     let command = sandbox.begin(&arguments);

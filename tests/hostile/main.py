@@ -126,27 +126,33 @@ def table(rows: list[list[str]]) -> str:
 
 PAGE = """# Hostile tests
 
-Results of the robustness tests of the command under hostile conditions: invalid arguments, kills, other
-users, exhausted resources.
+Results of running the command under hostile conditions: invalid arguments, kills, other users, exhausted
+resources.
 
     scripts/hostile --write-page docs/hostile.md   # runs the tests and writes this page
 
-- **random commands**: random arguments, occasionally invalid ones
+- **random commands**: random arguments, some of them invalid
 - **kills**: commands killed at random moments, alone or together with their workers, then resumed
-- **two users**, **two PID namespaces**: commands that share folders and IPC objects
-- **resource limits**: ten limits, such as open files, processes and file size
-- **replaced program**: the program file is replaced or deleted during a measurement
+- **two users**, **two PID namespaces**: concurrent commands that share folders and IPC objects
+- **resource limits**: commands under ten kinds of limits, such as open files, processes and file size
+- **replaced program**: commands whose program file is replaced or deleted while they measure
 
-A *hang* is a command that neither ends nor writes to its results file for {hang:.0f} s. A *leak* is a
-process or a name left behind by a command, or left after `ipcperf doctor --clean` if the command and its
-worker were killed together. The seed is {seed}.
+The table counts these findings:
+
+- **hang**: a command neither ends nor writes to its results file for {hang:.0f} s
+- **crash**: a command panics, or dies of a signal that the test did not send
+- **leak**: a process or a name (socket file, shared-memory object, queue, ...) is left behind. If the test
+  killed the command together with its worker, it runs `ipcperf doctor --clean` before it looks
+- **unexpected exit**: an undocumented exit code, or terminal control characters in the output
+
+The seed is {seed}.
 
 {table}
 """
 
 
 def main() -> int:
-    """Runs the campaign; returns 1 if there are findings."""
+    """Runs all parts; returns 1 if there are findings."""
     options = arguments()
     if options.share:
         share = json.loads(options.share)

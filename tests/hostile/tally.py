@@ -1,4 +1,4 @@
-"""Counts and findings of one part of the campaign."""
+"""Counts and findings of one part of the hostile tests."""
 
 from __future__ import annotations
 

@@ -125,20 +125,22 @@ impl Tally {
     /// Returns the documentation page.
     pub(crate) fn page(&self, files: usize) -> String {
         let mut page = format!(
-            "# Power of the hypothesis tests\n\n<!-- Made by tests/planted: IPCPERF_WRITE_DOCS=1 cargo test -p ipcperf \
-             --test planted -->\n\nHow often does each [hypothesis test](hypotheses.md#tests) give the right verdict? \
-             `ipcperf study judge` judged {files} results files with generated values, for which the right verdicts are \
-             known. To repeat this:\n\n    cargo test -p ipcperf --test planted\n\nNoise is lognormal: 1 to 5 % within a \
-             block, three times as much between blocks. The files have 8 to 16 levels and 10 or 30 repetitions; in a \
-             quarter of them, 3 % of the samples are excluded.\n\n| the claim is | generated so that | required |\n\
-             |---|---|---|\n| true, false | the claim is true or false by several standard deviations | at least 95 % \
-             right |\n| true, not detectable | the claim is true by one standard error or less | at most 5 % wrong, at \
-             least 60 % inconclusive |\n| at the bound | the claim is false, but lies exactly on its bound, where false \
-             support is most likely | at most 5 % supported; with an allowance for chance, {:.0} of {files} |\n\n*Right* \
-             is supported for a true claim and rejected for a false one or one at the bound; *wrong* is the opposite. \
-             The last column counts the inconclusive verdicts that estimate how many repetitions would decide the \
-             claim.\n\n| test | the claim is | right | wrong | inconclusive | of these, with estimate |\n\
-             |---|---|--:|--:|--:|--:|\n",
+            "# Power of the hypothesis tests\n\n<!-- Made by tests/planted: IPCPERF_WRITE_DOCS=1 cargo test -p \
+             ipcperf --test planted -->\n\nHow often does each [hypothesis test](hypotheses.md#tests) give the right \
+             verdict? To find out, {files} results files were filled with generated values, for which the right \
+             verdicts are known, and judged by `ipcperf study judge`. Each file has one claim for each row of the \
+             second table, so each row counts {files} verdicts. To repeat this:\n\n    cargo test -p ipcperf --test \
+             planted\n\nThe noise of the values is lognormal: 1 to 5 % within a block, and three times as much \
+             between blocks. The files have 8 to 16 levels and 10 or 30 repetitions. In a quarter of the files, 3 % \
+             of the samples are excluded.\n\n| the claim is | true value | required verdicts |\n|---|---|---|\n| \
+             true, false | several standard deviations from the bound of the claim | at least 95 % right |\n| true, \
+             not detectable | on the true side of the bound, at a distance of one standard error or less | at most 5 \
+             % wrong, at least 60 % inconclusive |\n| at the bound | exactly on the bound, where the claim is just \
+             false and false support is most likely | at most 5 % supported, plus an allowance for chance: at most \
+             {:.0} of {files} |\n\nThe *right* verdict on a true claim is *supported*; on a false claim, also one at \
+             the bound, it is *rejected*. The *wrong* verdict is the opposite. Some inconclusive verdicts estimate \
+             how many repetitions would decide the claim; the last column counts these.\n\n| test | the claim is | \
+             right | wrong | inconclusive | inconclusive with estimate |\n|---|---|--:|--:|--:|--:|\n",
             max_false_support(float(files)).floor()
         );
         for &test in &self.tests {
@@ -153,7 +155,8 @@ impl Tally {
         let [printed, held] = self.crossings;
         let _ = writeln!(
             page,
-            "\nThe test `crosses-over` reported {printed} intervals of a crossing; {held} contain the true place."
+            "\nThe test `crosses-over` reported {printed} intervals of a crossing. {held} of them contain the true \
+             place."
         );
         page
     }

@@ -126,16 +126,16 @@ fn run_with_neighbor(
     arguments: &str,
     cpu: u32,
 ) -> Result<(Execution, [u64; 2]), BenchError> {
-    let (campaign, spun) = std::thread::scope(|scope| {
+    let (execution, spun) = std::thread::scope(|scope| {
         let neighbour = scope.spawn(|| {
             std::thread::sleep(START);
             on_cpu(cpu, || spin(SPIN, |_| ()))
         });
-        let campaign = Execution::run(ipcperf, arguments);
-        (campaign, neighbour.join())
+        let execution = Execution::run(ipcperf, arguments);
+        (execution, neighbour.join())
     });
     let spun = spun.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    Ok((campaign?, spun.map_err(|errno| BenchError::System("pinning a neighbor", errno))?))
+    Ok((execution?, spun.map_err(|errno| BenchError::System("pinning a neighbor", errno))?))
 }
 
 /// Reads the clock repeatedly for `duration`, calls `gap` for each gap, and returns when it started and ended.

@@ -44,9 +44,9 @@ pub(super) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
 fn executions(ipcperf: &Ipcperf) -> Result<(Vec<f64>, Vec<f64>), BenchError> {
     let (mut times, mut medians) = (Vec::new(), Vec::new());
     for _ in 0..EXECUTIONS {
-        let campaign = Execution::run(ipcperf, CASE)?;
-        times.push(campaign.elapsed_ns as f64);
-        medians.extend(campaign.median());
+        let execution = Execution::run(ipcperf, CASE)?;
+        times.push(execution.elapsed_ns as f64);
+        medians.extend(execution.median());
     }
     Ok((times, medians))
 }

@@ -1,6 +1,7 @@
-//! Noise detection: whether other activity on the machine disturbed a run.
+//! Criteria of a disturbed run: how the figures of a single run show that other activity on the machine disturbed it.
 //!
-//! The rules are those of `docs/method.md`: a peer alone on its CPU never waits for it for long; if two peers share one
+//! `runner/noise.rs` of the command applies them, decides which runs are excluded, and retries disturbed ones. The
+//! criteria are those of `docs/method.md`: a peer alone on its CPU never waits for it for long; if two peers share one
 //! CPU, one of them always runs; and the distance between two CPUs is the same after a run as before it.
 
 use ipcperf_model::mechanism::Helper;
@@ -74,7 +75,7 @@ fn was_delayed(spec: &RunSpec, measured: &Measurement) -> bool {
 #[allow(clippy::cast_precision_loss, reason = "shares of milliseconds in ns")]
 fn lacks_cpu_time(spec: &RunSpec, measured: &Measurement) -> bool {
     let peers_ns: Option<u64> = measured.roles.iter().map(|role| role.cpu_ns).sum();
-    let used_ns = peers_ns.zip(helper_ns(spec, measured)).map(|(parties, helped)| parties + helped);
+    let used_ns = peers_ns.zip(helper_ns(spec, measured)).map(|(peers, helped)| peers + helped);
     used_ns.is_some_and(|used_ns| (used_ns as f64) < MIN_CPU_SHARE * measured.elapsed_ns as f64)
 }
 

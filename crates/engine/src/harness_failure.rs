@@ -20,8 +20,8 @@ pub(crate) fn harness_failure(
 }
 
 /// Remedy for a full file system.
-pub(crate) const NO_SPACE: &str = "free space in TMPDIR (default: /tmp), in /dev/shm, or in the \
-                                   folder of the option dir; or set TMPDIR or dir to a folder with \
+pub(crate) const NO_SPACE: &str = "free disk space in TMPDIR (default: /tmp), in /dev/shm or in the \
+                                   folder of the option dir, or set TMPDIR or dir to a folder with \
                                    more space";
 
 /// Remedy for an exhausted resource; `None` if `errno` does not indicate one.

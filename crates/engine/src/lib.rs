@@ -22,12 +22,12 @@ pub mod leftovers;
 pub mod limits;
 pub mod mechanism;
 mod message_content;
-pub mod payload;
+pub mod payload_check;
 pub mod placement;
 pub mod privilege;
 pub mod serve;
 pub mod shared_state;
-pub mod signals;
+pub mod signal_dispositions;
 #[cfg(test)]
 mod testing;
 pub mod worker;

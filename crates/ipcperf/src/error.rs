@@ -78,10 +78,12 @@ fn write_remedy(error: &std::io::Error) -> &'static str {
         | ErrorKind::IsADirectory
         | ErrorKind::NotADirectory => "name another file with --out",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "what was written is kept: free disk space and run ipcperf resume, or name another file with --out"
+            "results so far are kept; free disk space and run ipcperf resume FILE, or name another file with --out"
         }
-        ErrorKind::FileTooLarge => "what was written is kept: raise ulimit -f and run ipcperf resume",
-        _ => "what was written is kept: run ipcperf resume, or name another file with --out",
+        ErrorKind::FileTooLarge => {
+            "results so far are kept; raise ulimit -f and run ipcperf resume FILE"
+        }
+        _ => "results so far are kept; run ipcperf resume FILE, or name another file with --out",
     }
 }
 
@@ -99,7 +101,10 @@ impl From<ipcperf_study::Error> for Error {
     fn from(error: ipcperf_study::Error) -> Self {
         use ipcperf_study::Error as Wrong;
         match error {
-            Wrong::Unreadable { path, source } => Self::Unreadable { path, source },
+            Wrong::Unreadable { path, source } => Self::usage(format!(
+                "cannot read the study {}: {source}; for the bundled studies: ipcperf study list",
+                path.display()
+            )),
             Wrong::InvalidStudy { path, mistakes } => Self::InvalidStudy { path, mistakes },
             Wrong::Plan(error) => error.into(),
         }
@@ -175,17 +180,14 @@ fn wrong_study(path: &Path, mistakes: &[Mistake]) -> String {
 }
 
 /// Meaning of each exit code, for the help and the manual page.
-pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
-    (0, "done"),
-    (1, "a gate failed"),
-    (2, "usage or bad input"),
-    (3, "none of the requested cases can run here"),
-    (4, "some runs failed; the other results are kept"),
-    (5, "results could not be written"),
-    (
-        130,
-        "interrupted; results so far are kept, and the command dies of the signal (a shell shows 130 or 143)",
-    ),
+pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
+    ("0", "done"),
+    ("1", "study judge --gate: a hypothesis is not supported, or none can be judged"),
+    ("2", "wrong arguments or bad input"),
+    ("3", "none of the requested cases can run on this machine"),
+    ("4", "some runs failed; the results of the other runs are kept"),
+    ("5", "results or other output could not be written"),
+    ("130, 143", "stopped by SIGINT (130) or SIGTERM (143); results so far are kept"),
 ];
 
 /// Result of a command that did what was asked.

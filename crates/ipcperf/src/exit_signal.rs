@@ -22,7 +22,7 @@ static CAUGHT: LazyLock<[(i32, Arc<AtomicBool>); 5]> = LazyLock::new(|| {
 ///
 /// # Errors
 /// Fails if the signal cannot be caught.
-pub(crate) fn catch(signal: i32) -> std::io::Result<()> {
+pub(crate) fn remember(signal: i32) -> std::io::Result<()> {
     match CAUGHT.iter().find(|(known, _)| *known == signal) {
         Some((_, arrived)) => flag::register(signal, Arc::clone(arrived)).map(drop),
         None => Ok(()),

@@ -45,10 +45,7 @@ fn the_schema_is_that_of_the_types() {
 
 #[test]
 fn the_mechanisms_page_is_that_of_the_list() {
-    let mut page = String::from(
-        "# Mechanisms\n\n<!-- Made from the list of mechanisms by scripts/write-docs: change it \
-         there. -->\n\n",
-    );
+    let mut page = MECHANISMS_INTRODUCTION.to_owned();
     let headings = MECHANISMS[0].formatted_facts().into_iter().map(|fact| fact.heading);
     let headings = headings.collect::<Vec<_>>();
     writeln!(page, "| mechanism | description | {} |", headings.join(" | ")).unwrap();
@@ -59,12 +56,56 @@ fn the_mechanisms_page_is_that_of_the_list() {
         let facts = facts.collect::<Vec<_>>().join(" | ");
         writeln!(page, "| [`{name}`](#{name}) | {about} | {facts} |").unwrap();
     }
+    page += MECHANISMS_TERMS;
     for mechanism in MECHANISMS {
         page += "\n";
         page += &mechanism_page(mechanism);
     }
     check("mechanisms.md", &page);
 }
+
+/// Beginning of the page on mechanisms, up to the table.
+const MECHANISMS_INTRODUCTION: &str = "\
+# Mechanisms
+
+<!-- Made from the list of mechanisms by scripts/write-docs: change it there. -->
+
+A [mechanism](glossary.md#mechanism) is one way for bytes to get from one [peer](glossary.md#peer) to the other. This page
+compares all mechanisms that ipcperf measures. After the table, each mechanism has a section with its options.
+
+    ipcperf list mechanisms                                     # shows which mechanisms work on this machine
+    ipcperf run -m pipe,unix-stream -b 64,64KiB                 # measures two mechanisms
+    ipcperf run -m pipe -b 64KiB --set pipe.capacity=4KiB,1MiB  # measures a pipe with two capacities
+
+Columns of the table; *(option)* means that an option of the mechanism decides:
+
+| column | values |
+|---|---|
+| boundaries | `messages`: each receive returns exactly one message. `byte stream`: a receive returns what has arrived, which may be a part of a message or several messages |
+| delivery | `reliable`: every byte arrives, in order. `may lose messages`: ipcperf counts the lost messages. `moves nothing`: the receiver gets no data |
+| payload path | `kernel`: each peer makes a system call for every message. `shared memory`: both peers map the same memory, and a message needs no system call unless a peer sleeps. `shared memory + doorbell`: both peers map the same memory, and each peer makes a system call ([doorbell](glossary.md#doorbell)) for every message. `cross-memory read`: the receiver makes a system call that reads the sender's memory. `none`: the payload goes nowhere |
+| waiting | `sleeps`: a peer that has to wait sleeps at once, and the other peer has to wake it. `spins`: a peer that has to wait polls at first, or never sleeps |
+| payload | `copied`: the receiver gets a copy. `borrowed until it is copied`: the receiver gets a copy, which is made when it reads; until then the sender must not change the message. `handed over in place`: the receiver reads the sender's memory, and the sender must not change it until the receiver has returned it. `dropped`: the receiver gets nothing |
+| peer death | how a peer learns from the mechanism that the other peer was killed. `EOF or error`: in any case. `error on send`: only if it sends; a peer that receives keeps waiting. `not detected`: it keeps waiting. (In a measurement, ipcperf itself notices the death and ends the run) |
+| unrelated users | whether processes of different users can connect if neither process started the other |
+
+";
+
+/// Text of the page on mechanisms between the table and the sections.
+const MECHANISMS_TERMS: &str = "
+Terms in the sections:
+
+- `wait=poll` is an option of the section's mechanism with its value, as in `--set pipe.wait=poll`.
+- In a *stream*, only the sender sends. In a *round trip*, the receiver answers each message before the sender sends the next
+  one. An *echo* is an answer that is the received message itself, sent back from where it was received (`--reply echo`).
+- `1thread` and `2thread` are [modes](glossary.md#mode). In mode `1thread`, one thread acts as both peers, so no call may
+  block.
+- A number in parentheses after a system setting is its usual default: fs.mqueue.msgsize_max (8192).
+- `--kernel-buffer` requests a size for the buffer of the kernel between the peers. Where it \"does not apply\", it has no
+  effect.
+- A *call* is a system call. ipcperf counts the calls with which each peer moves messages.
+- A *descriptor* is a file descriptor.
+";
 
 #[test]
 fn the_readme_has_every_mechanism() {
@@ -81,10 +122,12 @@ fn the_readme_has_every_mechanism() {
 #[test]
 fn the_exporters_page_is_that_of_the_list() {
     let mut page = String::from(
-        "# Exporters\n\n<!-- Made from the list of exporters by scripts/write-docs: change it there. -->\n\nFormats \
-         of `ipcperf export FORMAT FILE...` and `--export FORMAT=PATH`:\n\n    ipcperf export csv FILE -o \
-         results.csv\n    ipcperf run -m pipe -b 64KiB --export benchstat=new.txt\n\nNumbers are not rounded, except \
-         in the tables of `markdown`.\n\n| format | content |\n|---|---|\n",
+        "# Exporters\n\n<!-- Made from the list of exporters by scripts/write-docs: change it there. -->\n\nExporters \
+         write results in the formats of other programs. `ipcperf export FORMAT FILE...` exports results files; the \
+         option `--export FORMAT=PATH` exports the results of a measurement when it ends:\n\n    ipcperf export csv \
+         FILE -o results.csv\n    ipcperf run -m pipe -b 64KiB --export benchstat=new.txt\n\nNumbers are not \
+         rounded, except in the tables of `markdown`. The [glossary](glossary.md) explains the terms.\n\n| format | \
+         content |\n|---|---|\n",
     );
     for exporter in EXPORTERS {
         let (name, about) = (exporter.name, exporter.about);
@@ -100,12 +143,12 @@ fn the_exporters_page_is_that_of_the_list() {
 fn the_programs_page_is_that_of_the_list() {
     let mut page = String::from(
         "# Compatibility programs\n\n<!-- Made from the list of programs by scripts/write-docs: \
-            change it there. -->\n\nRuns ipcperf as another benchmark, with the same arguments, \
-            output and exit codes:\n\n    ipcperf compat ipc-static -i pipe 2proc\n    ipcperf \
-            compat --install ~/bin    # makes a link for each program\n    ~/bin/lat_pipe -m \
-            64\n\nThe measurement is that of every ipcperf run: the clock runs from just before \
-            the first byte is sent to just after the last is received, in fresh processes, and \
-            nothing is left behind. `ipcperf compat --about PROGRAM` prints the usage of a program \
+            change it there. -->\n\n`ipcperf compat PROGRAM` runs ipcperf as another benchmark, \
+            with the same arguments, output and exit codes:\n\n    ipcperf compat ipc-static -i \
+            pipe 2proc\n    ipcperf compat --install ~/bin    # creates a link for each program\n    \
+            ~/bin/lat_pipe -m 64\n\nipcperf measures as in every other run: in fresh processes, \
+            from just before the first byte is sent to just after the last byte is received. \
+            Nothing is left behind. `ipcperf compat --about PROGRAM` prints the usage of a program \
             and its differences from the original.\n\n| program | measures |\n|---|---|\n",
     );
     for program in PROGRAMS {
@@ -130,14 +173,15 @@ fn the_programs_page_is_that_of_the_list() {
 const PROGRAMS_CLOSING: &str = "
 ## Exit codes
 
-| program | wrong usage | refused by the system | failed transfer | interrupted |
-|---|---|---|---|---|
-| `ipc-static` to `ipc` | 64 | 71 | 74 | ends with the signal |
-| programs of lmbench | 255 | 1 | 1 | ends with the signal |
-| the others | 1 | 1 | 1 | ends with the signal |
+| program | wrong usage | refused by the system | failed transfer |
+|---|---|---|---|
+| `ipc-static`, `ipc-dynamic`, `ipc-benchmark`, `ipc` | 64 | 71 | 74 |
+| programs of lmbench | 255 | 1 | 1 |
+| all other programs | 1 | 1 | 1 |
 
-A program that is interrupted by SIGINT or SIGTERM cleans up and then ends with that signal, so that Ctrl-C also ends a loop of
-the shell, which shows 130 or 143. A program whose output is no longer read ends with SIGPIPE (141).
+After SIGINT or SIGTERM, each program cleans up and then dies of that signal; the shell shows exit code 130 or 143. Ctrl-C
+therefore also ends a shell loop that calls the program. If nothing reads the program's output any more, the program dies of
+SIGPIPE (exit code 141).
 ";
 
 #[test]
@@ -146,7 +190,7 @@ fn the_environment_page_is_that_of_its_fields() {
     let properties = &schema.as_value()["properties"];
     let mut page = String::from(
         "# Environment\n\n<!-- Made from the fields of the environment by scripts/write-docs: change it there. \
-         -->\n\nFields that `ipcperf machine` shows and that the header of each results file contains. A value that \
+         -->\n\n`ipcperf machine` shows these fields, and the header of each results file contains them. A value that \
          could not be read is null.\n",
     );
     for section in Environment::default().sections() {

@@ -1,7 +1,7 @@
 //! Preconditions of every command, checked first: resource limits under which it would crash, a handle to its own
 //! executable, and that it is not set-user-ID.
 
-use ipcperf_engine::{privilege, signals};
+use ipcperf_engine::{privilege, signal_dispositions};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::Error;
@@ -31,11 +31,11 @@ const MIN_LIMITS: [MinLimit; 3] = [
 pub(crate) fn establish() -> Result<(), Error> {
     MIN_LIMITS.iter().try_for_each(MinLimit::ensure)?;
     if privilege::is_set_user_id() {
-        let words = "ipcperf runs programs that its user names, so it must not be set-user-ID or set-group-ID: sudo \
-            chmod u-s,g-s $(command -v ipcperf)";
+        let words = "the executable of ipcperf is set-user-ID or set-group-ID, which is refused because ipcperf runs \
+            programs that its user names; to remove the bits: sudo chmod u-s,g-s $(command -v ipcperf)";
         return Err(Error::Machine(words.to_owned()));
     }
-    signals::ignore_file_size();
+    signal_dispositions::ignore_file_size();
     program_file::open_once();
     Ok(())
 }
@@ -55,7 +55,8 @@ impl MinLimit {
         let (name, letter) = (self.name, self.letter);
         let [has, needs] = [current.unwrap_or(0), self.min_bytes].map(|bytes| bytes / 1024);
         Err(Error::Machine(format!(
-            "the limit on the {name} is {has} KiB, and ipcperf needs {needs} KiB: ulimit -{letter} {needs}"
+            "the limit on the {name} is {has} KiB, but ipcperf needs {needs} KiB; to raise the limit: ulimit -{letter} \
+             {needs}"
         )))
     }
 }

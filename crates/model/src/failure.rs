@@ -51,7 +51,7 @@ impl fmt::Display for FailureKind {
             Self::Timeout => "timeout",
             Self::Worker => "the worker failed",
             Self::Instrument => "an instrument failed",
-            Self::Answer => "invalid answer of a program",
+            Self::Answer => "a custom program gave an invalid answer",
         })
     }
 }

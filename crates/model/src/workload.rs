@@ -66,16 +66,16 @@ impl WorkloadKind {
 const STREAM: WorkloadFacts = WorkloadFacts {
     kind: WorkloadKind::Stream,
     name: "stream",
-    about: "one peer sends, the other receives, until the total has arrived",
+    about: "one peer sends and the other peer receives, until the total amount has arrived",
     measures: "bandwidth in bytes per second, from just before the first byte is sent to just \
-        after the last is received",
+        after the last byte is received",
 };
 
 /// Description of `round-trip`.
 const ROUND_TRIP: WorkloadFacts = WorkloadFacts {
     kind: WorkloadKind::RoundTrip,
     name: "round-trip",
-    about: "each message is answered by one of the same size before the next is sent",
+    about: "each message is answered by a message of the same size before the next one is sent",
     measures: "round-trip time in ns: mean (elapsed time / number of trips) and distribution",
 };
 
@@ -83,7 +83,7 @@ const ROUND_TRIP: WorkloadFacts = WorkloadFacts {
 const REQUEST_REPLY: WorkloadFacts = WorkloadFacts {
     kind: WorkloadKind::RequestReply,
     name: "request-reply",
-    about: "each message is sent back, or answered by one of --reply bytes, before the next is sent",
+    about: "each request is sent back, or answered by a reply of --reply bytes, before the next one is sent",
     measures: "round-trip time in ns: mean (elapsed time / number of trips) and distribution",
 };
 

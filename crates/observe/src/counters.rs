@@ -23,7 +23,7 @@ mod ratios;
 mod tests;
 
 #[cfg(not(target_os = "linux"))]
-pub use crate::unsupported::{known, pmu};
+pub use crate::unsupported::{known_events, pmu};
 #[cfg(target_os = "linux")]
 pub(crate) use event::{EventCode, EventError, Machine};
 pub use event_sets::{EVENT_SETS, EventSet, find_set, split_list};

@@ -26,8 +26,8 @@ use ipcperf_model::instrument::kernel_functions as facts;
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "kernel functions that carry the data: count and distribution of times",
-    needs: "Linux 6.1 or later, on arm64 6.4, with function tracing; root, or CAP_BPF and CAP_PERFMON",
+    about: "kernel functions that carry the data: number of calls and distribution of their times",
+    needs: "Linux 6.1 or later (arm64: 6.4) with function tracing; root, or CAP_BPF and CAP_PERFMON",
     source: Source::External { available, arm },
 };
 

@@ -10,7 +10,7 @@ use crate::{Instrument, Source};
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "capacities of pipes, sockets and queues: requested, granted, and grown to",
+    about: "capacities of pipes, sockets and queues: requested, granted, and at the end of the run",
     needs: "/proc",
     source: Source::Worker { rows },
 };

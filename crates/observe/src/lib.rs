@@ -33,7 +33,7 @@ mod strace;
 mod syscall_table;
 pub mod syscalls;
 mod targets;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod testing;
 #[cfg(target_os = "linux")]
 mod tool_process;

@@ -75,8 +75,8 @@ use ipcperf_model::instrument::profile as facts;
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "time, or any other event, by function in the kernel and in user space, and by group of \
-            functions",
+    about: "CPU time, or any other event, by function and by group of functions, in the kernel and \
+            in user space",
     needs: "Linux; for functions in the kernel: root, CAP_PERFMON, or kernel.perf_event_paranoid=1",
     source: Source::Events { available, divide, arm },
 };

@@ -10,8 +10,9 @@ use crate::{Instrument, Source};
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "CPU times, page faults, context switches and calls of each role, from its own getrusage",
-    needs: "nothing: the peers count them in every run",
+    about: "CPU times, page faults, context switches and calls of each role, measured by the role \
+            itself",
+    needs: "nothing: every run measures them",
     source: Source::Worker { rows },
 };
 

@@ -24,7 +24,7 @@ use ipcperf_model::instrument::sched as facts;
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "time on CPU, runnable and asleep; wake-ups by waker; wake-up latency; a timeline",
+    about: "time of each role on CPU, runnable and asleep; what woke it; wake-up latency; timeline",
     needs: "Linux 6.1 or later; root, or CAP_BPF and CAP_PERFMON",
     source: Source::External { available, arm },
 };

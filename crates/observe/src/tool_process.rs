@@ -231,18 +231,18 @@ impl ToolProcess {
             let reason = format!("{program} wrote more than {} bytes", self.tool.max_output_bytes);
             return Unavailable {
                 reason,
-                remedy: "transfer fewer messages: a smaller --total".to_owned(),
+                remedy: "transfer fewer messages, with a smaller --total".to_owned(),
             };
         }
         let reason = format!("{program} ended unexpectedly: {status}");
         let reason = if message.is_empty() { reason } else { format!("{reason}: {message}") };
-        Unavailable { reason, remedy: "run it again".to_owned() }
+        Unavailable { reason, remedy: "repeat the run".to_owned() }
     }
 
     fn timed_out(&self, what: &str) -> Unavailable {
         let (program, seconds) = (self.tool.program, self.tool.timeout.as_secs());
         let reason = format!("{program} did not {what} within {seconds} s");
-        Unavailable { reason, remedy: "run it again when the machine is less busy".to_owned() }
+        Unavailable { reason, remedy: "repeat the run when the machine is less busy".to_owned() }
     }
 }
 

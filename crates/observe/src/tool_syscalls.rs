@@ -3,22 +3,22 @@
 #[cfg(target_os = "linux")]
 mod tally;
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 use ipcperf_model::Observation;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 use ipcperf_model::instrument::tool_calls::ToolCallRow;
 #[cfg(target_os = "linux")]
 pub(crate) use tally::{Tally, observations};
 
 /// Returns the rows of `role`.
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 pub(crate) fn rows(observations: &[Observation], role: &str) -> Vec<ToolCallRow> {
     let observations = observations.iter().filter(|row| row.role.as_deref() == Some(role));
     observations.map(|row| row.row().unwrap()).collect()
 }
 
 /// Returns the only row of `role`, which makes one kind of call.
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 pub(crate) fn only_row(observations: &[Observation], role: &str) -> ToolCallRow {
     let mut rows = rows(observations, role);
     assert_eq!(rows.len(), 1, "{observations:?}");

@@ -1,9 +1,9 @@
 //! Instruments on systems other than Linux: they are listed, and report why they cannot run.
 
 use ipcperf_model::Unavailable;
-use ipcperf_model::instrument::counters::{Known, Pmu};
+use ipcperf_model::instrument::counters::{KnownEvent, Pmu};
 
-use crate::{Armed, Division, Parties};
+use crate::{ArmResult, EventGroupsResult, Targets};
 
 /// Returns why an instrument without selectable events cannot be armed.
 pub(crate) fn available() -> Result<Vec<Unavailable>, Unavailable> {
@@ -11,7 +11,7 @@ pub(crate) fn available() -> Result<Vec<Unavailable>, Unavailable> {
 }
 
 /// Returns why such an instrument cannot be armed.
-pub(crate) fn arm(_: &Parties) -> Armed {
+pub(crate) fn arm(_: &Targets) -> ArmResult {
     Err(needs_linux())
 }
 
@@ -21,12 +21,12 @@ pub(crate) fn events_available(_: &[String]) -> Result<Vec<Unavailable>, Unavail
 }
 
 /// Returns why its events cannot be divided into groups.
-pub(crate) fn divide_events(_: &[String]) -> Division {
+pub(crate) fn divide_events(_: &[String]) -> EventGroupsResult {
     Err(needs_linux())
 }
 
 /// Returns why such an instrument cannot be armed.
-pub(crate) fn arm_events(_: &Parties, _: &[String]) -> Armed {
+pub(crate) fn arm_events(_: &Targets, _: &[String]) -> ArmResult {
     Err(needs_linux())
 }
 
@@ -36,9 +36,9 @@ pub fn pmu() -> Pmu {
     Pmu::default()
 }
 
-/// Returns the names of known events: none here.
+/// Returns every event name known on this machine: none here.
 #[must_use]
-pub fn known() -> Vec<Known> {
+pub fn known_events() -> Vec<KnownEvent> {
     Vec::new()
 }
 

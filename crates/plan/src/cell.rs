@@ -121,7 +121,7 @@ pub(super) fn resolve(
     match topology.resolve(placement) {
         Ok(cpus) => spec.cpus = cpus,
         Err(error @ PlacementError::OutsideCpuset { .. }) => {
-            return Err(Error::usage(error.to_string()));
+            return Err(Error::usage(format!("placement {placement}: {error}")));
         }
         Err(error) => return refused(spec, error.to_string(), RefusalCause::Limit),
     }
@@ -159,14 +159,14 @@ fn refused_by_mode(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> 
     let hands_over = mechanism.effective_payload(&spec.options) == PayloadTransfer::HandedOver;
     if spec.mode == Mode::OneThread && hands_over {
         return Some(format!(
-            "one thread has no other peer to hand messages over to: {} would copy them",
+            "with one thread, there is no other peer to hand messages over to, so {} would copy them",
             mechanism.name
         ));
     }
     if spec.message_options.first_touch == FirstTouch::BeforeFork && spec.mode != Mode::TwoProcesses
     {
         return Some(format!(
-            "{} does not fork: --first-touch before-fork does not apply",
+            "--first-touch before-fork does not apply, because mode {} does not fork",
             spec.mode.name()
         ));
     }
@@ -194,7 +194,7 @@ fn refused_by_buffer_location(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Opti
     {
         let name = mechanism.name;
         return Some(format!(
-            "{name} runs its own loop: --touch, --payload, --buffers and --first-touch do not apply"
+            "{name} runs its own loop, so --touch, --payload, --buffers and --first-touch do not apply"
         ));
     }
     if first_touch == FirstTouch::Timed && content != Content::default() {
@@ -208,7 +208,7 @@ fn refused_by_buffer_location(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Opti
     (mechanism.effective_payload(&spec.options) == PayloadTransfer::HandedOver && is_elsewhere).then(|| {
         let name = mechanism.name;
         format!(
-            "{name} keeps messages in its own memory: --payload, --buffers and --first-touch timed do not apply"
+            "{name} keeps messages in its own memory, so --payload, --buffers and --first-touch timed do not apply"
         )
     })
 }
@@ -226,7 +226,7 @@ fn refused_by_memory(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String
     if bytes > max_bytes {
         let (name, most, times) = (mechanism.name, Bytes(max_bytes >> 20 << 20), BUFFERS + held);
         return Some(format!(
-            "this machine has memory for messages of at most {most} ({name} needs {times} times that)"
+            "a message can have at most {most} in the available memory: {name} needs memory for {times} messages"
         ));
     }
     let buffers = spec.message_options.buffers;
@@ -234,7 +234,7 @@ fn refused_by_memory(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String
     let needed = places.saturating_add(held * bytes);
     (buffers != BufferReuse::Hot && needed > available).then(|| {
         let (name, needed) = (buffers.name(), Bytes(needed));
-        format!("--buffers {name} needs {needed} of memory, which is more than this machine has available")
+        format!("--buffers {name} needs {needed} of memory, which is more than is available")
     })
 }
 

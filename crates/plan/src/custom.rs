@@ -135,7 +135,7 @@ fn absolute_path(word: &str, path: &Path) -> Result<PathBuf, FactorError> {
     let path = std::path::absolute(path).map_err(|error| refused(&error.to_string()))?;
     let text = path.to_str().ok_or_else(|| refused("its path is not UTF-8"))?;
     if text.len() > MAX_PATH_BYTES || text.chars().any(char::is_control) {
-        return Err(refused("its path is too long, or contains control characters"));
+        return Err(refused("its path is longer than 2048 bytes, or contains control characters"));
     }
     Ok(path)
 }
@@ -151,8 +151,10 @@ fn check_program(path: &Path) -> Result<(), Unavailable> {
 
 /// Returns the permissions of the file at `path`.
 fn file_mode(path: &Path) -> Result<u32, Unavailable> {
-    let facts =
-        path.metadata().map_err(|error| unusable(&error.to_string(), "name an existing file"))?;
+    let facts = path.metadata().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => unusable("the file does not exist", "check the path"),
+        _ => unusable(&error.to_string(), "name a file that you may read"),
+    })?;
     if !facts.is_file() {
         return Err(unusable("it is not a regular file", "name a regular file"));
     }
@@ -166,8 +168,9 @@ fn unusable(reason: &str, remedy: &str) -> Unavailable {
 /// Starts a separate process in which the library at `path` describes itself, and returns the description.
 fn inspect_library(path: &Path) -> Result<LibraryFacts, Unavailable> {
     file_mode(path)?;
-    let failed =
-        |error: std::io::Error| unusable(&format!("it cannot be inspected: {error}"), DOCS_HINT);
+    let failed = |error: std::io::Error| {
+        unusable(&format!("ipcperf cannot start a process that loads it: {error}"), DOCS_HINT)
+    };
     // Processes that the library starts are ended with it, even if they leave its process group.
     adopt_orphans();
     let others = Children::now();
@@ -185,7 +188,7 @@ fn inspect_library(path: &Path) -> Result<LibraryFacts, Unavailable> {
     // If a seccomp filter refuses `kill`, they live until the command ends.
     let _ = others.kill_others(end);
     let text = text.ok_or_else(|| {
-        let words = format!("loading it was not finished after {} s", LIBRARY_TIMEOUT.as_secs());
+        let words = format!("it was not loaded within {} s", LIBRARY_TIMEOUT.as_secs());
         unusable(&words, DOCS_HINT)
     })?;
     match serde_json::from_str::<Result<LibraryFacts, String>>(&text) {
@@ -214,8 +217,10 @@ fn read_first_line(child: &mut Child) -> Option<String> {
 fn describe_exit(status: Option<WaitStatus>) -> String {
     let code = status.and_then(WaitStatus::exit_status);
     match (status.and_then(WaitStatus::terminating_signal), code) {
-        (Some(signal), _) => format!("loading it ended with signal {signal}"),
-        (None, code) => format!("loading it ended the process with status {}", code.unwrap_or(0)),
+        (Some(signal), _) => format!("signal {signal} ended the process that loaded it"),
+        (None, code) => {
+            format!("the process that loaded it exited with status {}", code.unwrap_or(0))
+        }
     }
 }
 

@@ -83,7 +83,7 @@ impl NamingStyle {
 
 /// Reason why no total can be calibrated if buffers are first touched in the timed region.
 const SHORT_PHASES: &str =
-    "the short phases that calibrate a total would take all page faults before the timed phase";
+    "without it, short calibration phases would cause all page faults before the clock starts";
 /// Rule for options of custom mechanisms.
 const CUSTOM_OPTION: &str = "takes a name without spaces, and values without control characters";
 
@@ -149,11 +149,13 @@ impl FactorError {
         let (value, name_of) = (&self.value, |factor| names.name(factor));
         match (&self.reason, names) {
             (Reason::Missing, _) => format!("{} is missing", name_of(self.factor)),
-            (Reason::Unknown(_), _) => format!("unknown {} `{value}`", self.noun(names)),
+            (Reason::Unknown(_), _) => self.unknown_value(names),
             (Reason::UnknownOption(mechanism, _), _) => {
-                format!("unknown option of {mechanism} `{value}`")
+                format!("the mechanism {mechanism} has no option `{value}`")
             }
-            (Reason::NoOptions(mechanism), _) => format!("{mechanism} has no options"),
+            (Reason::NoOptions(mechanism), _) => {
+                format!("the mechanism {mechanism} has no options")
+            }
             (
                 Reason::Takes(_) | Reason::Rule(_) | Reason::MustBe(_) | Reason::CustomOption(_),
                 _,
@@ -170,30 +172,33 @@ impl FactorError {
                 format!("{} {value} needs {}", name_of(self.factor), name_of(Factor::Total))
             }
             (Reason::NotMeasured(name), NamingStyle::Flags) => {
-                format!("--set names {name}, which is not in -m")
+                format!("--set sets an option of {name}, which is not among the mechanisms of -m")
             }
             (Reason::NotMeasured(name), NamingStyle::Keys) => {
-                format!("{name} is not among the mechanisms")
+                format!("the option belongs to {name}, which is not among the mechanisms")
             }
             (Reason::NoneMeasured(kind), NamingStyle::Flags) => {
-                format!("--set names {kind}, but -m has no such mechanism")
+                format!("--set sets an option of {kind}: mechanisms, but -m names none")
             }
             (Reason::NoneMeasured(kind), NamingStyle::Keys) => {
-                format!("no {kind}: is among the mechanisms")
+                format!("the option belongs to {kind}: mechanisms, but none is measured")
             }
             (Reason::SetTwice(option), _) => format!("{option} is set twice"),
             (Reason::Event(_, why), _) => why.reason.clone(),
         }
     }
 
-    /// Returns a noun phrase for a value of the factor.
-    fn noun(&self, names: NamingStyle) -> String {
+    /// Returns a description of a value that is not one of the known words.
+    fn unknown_value(&self, names: NamingStyle) -> String {
+        let value = &self.value;
         match (&self.option, self.factor) {
-            (Some(option), Factor::MechanismOption) => format!("value of {option}"),
-            (_, factor @ (Factor::Touch | Factor::Buffers | Factor::FirstTouch)) => {
-                format!("value of {}", names.name(factor))
+            (Some(option), Factor::MechanismOption) => {
+                format!("unknown value `{value}` of {option}")
             }
-            (_, factor) => factor.key().to_owned(),
+            (_, factor @ (Factor::Touch | Factor::Buffers | Factor::FirstTouch)) => {
+                format!("unknown value `{value}` of {}", names.name(factor))
+            }
+            (_, factor) => format!("unknown {} `{value}`", factor.key()),
         }
     }
 
@@ -225,7 +230,7 @@ impl fmt::Display for FactorError {
         match &self.reason {
             Reason::Takes(what) => write!(f, "{subject} takes {what}, not `{value}`"),
             Reason::Rule(rule) => write!(f, "{subject}: {rule}, not `{value}`"),
-            Reason::MustBe(what) => write!(f, "{subject} must be {what}"),
+            Reason::MustBe(what) => write!(f, "{subject} must be {what}, not `{value}`"),
             Reason::Size(error) => match &*self.alternatives(NamingStyle::Flags) {
                 "" => write!(f, "{subject}: {error}"),
                 alternatives => write!(f, "{alternatives}{error}"),
@@ -301,7 +306,7 @@ mod tests {
         );
         assert_told(
             &TypedRequest { attempts: Some(0), ..typed() },
-            "--attempts must be at least 1",
+            "--attempts must be at least 1, not `0`",
             "invalid value `0`",
             "it must be at least 1",
         );
@@ -313,8 +318,8 @@ mod tests {
             |set| TypedRequest { options: vec![OptionSetting::parse(set).unwrap()], ..typed() };
         assert_told(
             &with("tcp.nodelay=on"),
-            "--set names tcp, which is not in -m",
-            "tcp is not among the mechanisms",
+            "--set sets an option of tcp, which is not among the mechanisms of -m",
+            "the option belongs to tcp, which is not among the mechanisms",
             "add tcp to mechanism, or leave the option out",
         );
         assert_told(
@@ -324,19 +329,20 @@ mod tests {
             "a size must be at least 1 byte",
         );
         let udp = TypedRequest { mechanisms: text("udp"), ..with("udp.x=1") };
-        assert_told(&udp, "udp has no options", "udp has no options", "leave it out");
+        let none = "the mechanism udp has no options";
+        assert_told(&udp, none, none, "leave it out");
         let errors = ParsedRequest::parse(&udp).errors();
         assert_eq!(errors[0].option.as_deref(), Some("udp.x"));
     }
 
     #[test]
     fn message_options_are_named_by_flag_or_key() {
-        let with = |handling| TypedRequest { message_options: handling, ..typed() };
+        let with = |message_options| TypedRequest { message_options, ..typed() };
         let usual = TypedMessageOptions::default();
         assert_told(
             &with(TypedMessageOptions { touch: text("boht"), ..usual }),
-            "unknown value of --touch `boht`; did you mean `both`?",
-            "unknown value of touch `boht`",
+            "unknown value `boht` of --touch; did you mean `both`?",
+            "unknown value `boht` of touch",
             "did you mean `both`?",
         );
         assert_told(
@@ -369,19 +375,13 @@ mod tests {
     /// A factor that could not be parsed must not cause errors in other factors.
     #[test]
     fn all_that_is_wrong_is_told_at_once_and_each_once() {
-        let handling = TypedMessageOptions {
+        let message_options = TypedMessageOptions {
             first_touch: text("timed"),
             reply: text("8"),
             ..TypedMessageOptions::default()
         };
         let (workloads, total) = (text("request-repyl"), text("lots"));
-        let both = TypedRequest {
-            workloads,
-            total,
-            message_options: handling,
-            modes: text("x"),
-            ..typed()
-        };
+        let both = TypedRequest { workloads, total, message_options, modes: text("x"), ..typed() };
         let errors = ParsedRequest::parse(&both).errors();
         let factors: Vec<Factor> = errors.iter().map(|error| error.factor).collect();
         assert_eq!(factors, [Factor::Workload, Factor::Total, Factor::Mode]);

@@ -164,10 +164,10 @@ pub(super) fn check_availability(
 ) -> Result<(Vec<InstrumentPart>, Vec<UnavailableInstrument>), FactorError> {
     let (mut working, mut missing) = (Vec::new(), Vec::new());
     for &instrument in requested {
-        let lacks = |why, extent| UnavailableInstrument {
+        let lacks = |why, missing_part| UnavailableInstrument {
             instrument: instrument.facts.name,
             why,
-            missing_part: extent,
+            missing_part,
             cells_left_out: 0,
             matrices: Vec::new(),
         };
@@ -190,7 +190,7 @@ pub(super) fn check_availability(
 fn no_events_left() -> Unavailable {
     Unavailable {
         reason: "none of its events is available any more".to_owned(),
-        remedy: "list the available events: ipcperf doctor".to_owned(),
+        remedy: "to list the available events: ipcperf doctor".to_owned(),
     }
 }
 

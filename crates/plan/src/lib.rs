@@ -125,15 +125,15 @@ impl Plan {
     fn resolve_part(
         request: &Request,
         naming: Naming,
-        unwatchable: WithoutInstruments,
+        without_instruments: WithoutInstruments,
         topology: &Topology,
     ) -> Result<Self, Error> {
         let (available, unavailable) = split_available(&request.mechanisms);
         let cells = matrix::cells(request, &available, naming, topology)?;
-        let (mut parts, mut unwatched) =
+        let (mut parts, mut unavailable_instruments) =
             instruments::check_availability(&request.instruments, &request.events)?;
         let has_no_instrument = !request.instruments.is_empty() && parts.is_empty();
-        let are_left_out = has_no_instrument && unwatchable == WithoutInstruments::LeftOut;
+        let are_left_out = has_no_instrument && without_instruments == WithoutInstruments::LeftOut;
         let of_each = case_instruments::cases_per_cell(&parts, request.grouping);
         cell_count::check_count(cells.len().saturating_mul(of_each))?;
         if naming == Naming::Full {
@@ -141,7 +141,7 @@ impl Plan {
         }
         if are_left_out {
             let count = cells.iter().filter(|cell| cell.is_ok()).count();
-            unwatched.iter_mut().for_each(|missing| missing.cells_left_out = count);
+            unavailable_instruments.iter_mut().for_each(|missing| missing.cells_left_out = count);
         }
         let (mut cases, mut refused) = (Vec::new(), Vec::new());
         for cell in cells {
@@ -155,7 +155,7 @@ impl Plan {
             cases,
             refused,
             unavailable,
-            unavailable_instruments: unwatched,
+            unavailable_instruments,
             stopping_rule: request.stopping_rule.clone(),
             attempts: request.attempts,
             seed: request.seed,
@@ -178,7 +178,7 @@ impl Plan {
         let (missing, limited): (Vec<_>, Vec<_>) = self.refused.iter().partition(is_missing);
         if let Some(refused) = limited.first() {
             let count = self.refused.len();
-            let words = format!("every cell is refused ({count}); the first: {refused}");
+            let words = format!("every combination is refused ({count}); the first: {refused}");
             return Err(Error::usage(words));
         }
         let absent = self
@@ -199,7 +199,7 @@ impl Plan {
     pub fn until_decided(mut self) -> Result<Self, Error> {
         let StoppingRule::Repetitions(max) = self.stopping_rule else {
             return Err(Error::usage(
-                "--until-decided cannot be combined with until_ci of the study; leave one of the two out",
+                "--until-decided cannot be combined with the key until_ci of the study; leave out one of the two",
             ));
         };
         self.stopping_rule =

@@ -70,7 +70,7 @@ fn unplaced_specs(
 ) -> Vec<RunSpec> {
     let mut outlines = Vec::new();
     for &workload in &request.workloads {
-        let handlings = for_workload(&request.message_options, workload);
+        let message_option_sets = for_workload(&request.message_options, workload);
         for &mode in &request.modes {
             for &buffer_bytes in &request.buffers {
                 for &kernel_buffer in &request.kernel_buffers {
@@ -83,9 +83,9 @@ fn unplaced_specs(
                         check: request.check,
                         ..RunSpec::with_defaults(mechanism.name, buffer_bytes)
                     };
-                    let handled = handlings
+                    let handled = message_option_sets
                         .iter()
-                        .map(|&handling| RunSpec { message_options: handling, ..outline.clone() });
+                        .map(|&message_options| RunSpec { message_options, ..outline.clone() });
                     outlines.extend(handled);
                 }
             }
@@ -206,10 +206,11 @@ mod tests {
         };
         let shape = OptionSetting::parse("tcp.nodelay").unwrap_err().to_string();
         assert_eq!(shape, "--set takes MECHANISM.OPTION=VALUES, not `tcp.nodelay`");
-        assert_eq!(with("tcp.nodelay=on", "pipe"), "--set names tcp, which is not in -m");
+        let unmeasured = "--set sets an option of tcp, which is not among the mechanisms of -m";
+        assert_eq!(with("tcp.nodelay=on", "pipe"), unmeasured);
         assert!(with("tcp.nodely=on", "tcp").contains("did you mean `nodelay`?"));
         assert!(with("tcp.nodelay=of", "tcp").contains("did you mean `off`?"));
-        assert_eq!(with("udp.x=1", "udp"), "udp has no options");
+        assert_eq!(with("udp.x=1", "udp"), "the mechanism udp has no options");
         assert!(with("pipe.capacity=0", "pipe").contains("at least 1 byte"));
     }
 
@@ -229,7 +230,7 @@ mod tests {
     #[test]
     fn a_matrix_of_refusals_is_a_mistake() {
         let typed = TypedRequest { mechanisms: text("udp"), buffers: text("1MiB"), ..NULL };
-        assert!(words(&typed).starts_with("every cell is refused (1)"));
+        assert!(words(&typed).starts_with("every combination is refused (1)"));
         let typed = TypedRequest { modes: text("1thread"), placements: text("split"), ..NULL };
         assert!(words(&typed).ends_with("one thread cannot be on two CPUs"));
         let typed = TypedRequest { buffers: text("1000000GiB"), ..NULL };
@@ -244,7 +245,7 @@ mod tests {
         let plan = plan(&TypedRequest { mechanisms, buffers: text(&tenth), ..NULL }).unwrap();
         assert_eq!(plan.cases.len(), 1, "a pipe holds no message");
         let reason = plan.refused[0].to_string();
-        assert!(reason.ends_with("(bus-copy needs 20 times that)"), "{reason}");
+        assert!(reason.ends_with("bus-copy needs memory for 20 messages"), "{reason}");
     }
 
     #[test]
@@ -252,12 +253,11 @@ mod tests {
         let Some(available) = crate::machine::available_memory_bytes() else { return };
         // 64 buffers, plus the 4 messages that are always assumed or the 12 messages of a queue of memfds.
         let part = format!("{}", available / 72);
-        let handling = TypedMessageOptions { buffers: text("rotate"), ..USUAL };
+        let message_options = TypedMessageOptions { buffers: text("rotate"), ..USUAL };
         let options = options(&["memfd-ref.memfd=fresh"]);
         let (mechanisms, buffers) = (text("pipe,memfd-ref"), text(&part));
         let plan =
-            plan(&TypedRequest { mechanisms, buffers, message_options: handling, options, ..NULL })
-                .unwrap();
+            plan(&TypedRequest { mechanisms, buffers, message_options, options, ..NULL }).unwrap();
         assert_eq!(plan.cases.len(), 1, "a pipe holds no message");
         let reason = plan.refused[0].to_string();
         assert!(reason.contains("--buffers rotate needs"), "{reason}");
@@ -265,25 +265,25 @@ mod tests {
 
     fn handled(
         workloads: &'static str,
-        handling: TypedMessageOptions<'static>,
+        message_options: TypedMessageOptions<'static>,
     ) -> TypedRequest<'static> {
         TypedRequest {
             mechanisms: text("pipe"),
             workloads: text(workloads),
-            message_options: handling,
+            message_options,
             ..NULL
         }
     }
 
     #[test]
     fn what_is_done_with_messages_makes_a_matrix_and_stands_in_the_name_of_its_case() {
-        let handling = TypedMessageOptions {
+        let message_options = TypedMessageOptions {
             touch: text("none,both"),
             payload: text("compressible:2"),
             reply: text("echo,8"),
             ..USUAL
         };
-        let cases = plan(&handled("stream,request-reply", handling)).unwrap().cases;
+        let cases = plan(&handled("stream,request-reply", message_options)).unwrap().cases;
         let ids: Vec<&str> = cases.iter().map(|case| case.id.as_str()).collect();
         let stream = "pipe/stream/2proc/same/64";
         assert_eq!(ids[0], format!("{stream}/payload=compressible:2"));
@@ -296,9 +296,9 @@ mod tests {
     #[test]
     fn mistakes_in_what_is_done_with_messages_are_named() {
         let usual = USUAL;
-        let told = |handling| words(&handled("request-reply", handling));
+        let told = |message_options| words(&handled("request-reply", message_options));
         let touch = told(TypedMessageOptions { touch: text("boht"), ..usual });
-        assert_eq!(touch, "unknown value of --touch `boht`; did you mean `both`?");
+        assert_eq!(touch, "unknown value `boht` of --touch; did you mean `both`?");
         let payload = told(TypedMessageOptions { payload: text("compressible:0"), ..usual });
         assert!(payload.starts_with("--payload: compressible:R takes a factor"), "{payload}");
         let reply = told(TypedMessageOptions { reply: text("0"), ..usual });
@@ -311,15 +311,16 @@ mod tests {
 
     #[test]
     fn a_reply_above_the_limit_is_refused_like_a_message() {
-        let handling = TypedMessageOptions { reply: text("65508"), ..USUAL };
-        let typed = TypedRequest { mechanisms: text("udp"), ..handled("request-reply", handling) };
+        let message_options = TypedMessageOptions { reply: text("65508"), ..USUAL };
+        let typed =
+            TypedRequest { mechanisms: text("udp"), ..handled("request-reply", message_options) };
         assert!(words(&typed).contains("udp carries at most 65507"), "{}", words(&typed));
     }
 
     #[test]
     fn a_cpu_outside_the_cpuset_is_a_mistake() {
         let typed = TypedRequest { placements: text("same,0:7"), ..NULL };
-        assert_eq!(words(&typed), "CPU 7 is outside the allowed CPUs (0-1)");
+        assert_eq!(words(&typed), "placement 0:7: CPU 7 is outside the allowed CPUs (0-1)");
     }
 
     fn numbers(count: u32) -> String {
@@ -335,17 +336,14 @@ mod tests {
             assert_eq!(words, format!("the matrix has {cells} cells; the maximum is 100000"));
         };
         let (sizes, many) = (text("1..4096:4096"), numbers(4_096));
-        let handling = TypedMessageOptions {
+        let message_options = TypedMessageOptions {
             touch: text("none,write,read,both"),
             payload: text("constant,random,compressible:2"),
             buffers: text("hot,rotate,cold"),
             first_touch: None,
             reply: text(&many),
         };
-        told(
-            &TypedRequest { workloads: text("request-reply"), message_options: handling, ..NULL },
-            "147456",
-        );
+        told(&TypedRequest { workloads: text("request-reply"), message_options, ..NULL }, "147456");
         let set = ["a", "b", "c", "d", "e", "f"].map(|name| format!("exec.{name}={many}"));
         let options = options(&set.each_ref().map(String::as_str));
         let custom = TypedRequest { mechanisms: text("exec:/bin/true"), options, ..NULL };

@@ -38,7 +38,7 @@ impl Plan {
             if has_one_total && has_unique_names(&usual) { usual } else { parts(Naming::Full)? };
         let merged =
             parts.into_iter().map(|(name, part)| part.with_matrix(name)).reduce(Self::merge);
-        let nothing = || Error::usage("the study has no matrix: nothing is measured");
+        let nothing = || Error::usage("the study has no matrix, so nothing is measured");
         merged.ok_or_else(nothing)?.require_cases()
     }
 

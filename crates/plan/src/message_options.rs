@@ -110,9 +110,9 @@ impl ParsedMessageOptions {
 
 /// Returns `all` with the reply reset to its default for a `workload` that does not use it, without duplicates.
 pub(super) fn for_workload(all: &[MessageOptions], workload: WorkloadKind) -> Vec<MessageOptions> {
-    let fits = |handling: &MessageOptions| match workload {
-        WorkloadKind::RequestReply => *handling,
-        _ => MessageOptions { reply: Reply::default(), ..*handling },
+    let fits = |message_options: &MessageOptions| match workload {
+        WorkloadKind::RequestReply => *message_options,
+        _ => MessageOptions { reply: Reply::default(), ..*message_options },
     };
     let mut fitting: Vec<MessageOptions> = all.iter().map(fits).collect();
     // Replies are crossed last, so options that differ only in the reply are neighbours.

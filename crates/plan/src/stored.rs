@@ -32,11 +32,11 @@ impl Plan {
             let (stored, made) = (&case.id, case.build_id());
             if *stored != made {
                 return Err(changed_error(&format!(
-                    "the case `{stored}` has the specification of `{made}`"
+                    "the case named `{stored}` has the specification of `{made}`"
                 )));
             }
             if !seen.insert(stored) {
-                return Err(changed_error(&format!("there are two cases `{stored}`")));
+                return Err(changed_error(&format!("two cases have the name `{stored}`")));
             }
         }
         for case in &self.cases {
@@ -76,7 +76,7 @@ impl Plan {
 }
 
 fn changed_error(what: &str) -> Error {
-    Error::usage(format!("{what}: the file was modified; start a new measurement"))
+    Error::usage(format!("{what}, so the file was modified; start a new measurement"))
 }
 
 /// Mechanisms of a plan by name: the file of a custom one is inspected once, however many cases use it.
@@ -107,7 +107,7 @@ fn check_case(case: &Case, requested: &mut RequestedMechanisms) -> Result<(), Er
     let (gate, objects) = (case.instruments.gate(), case.instruments.objects());
     if !run_by_run || spec.gate != gate || spec.objects != objects {
         return Err(Error::usage(
-            "warm-up, repeats, gate and kernel objects of a run must have their defaults",
+            "warm-up, repeats, gate and kernel objects of a run must have their default values",
         ));
     }
     cell::refusal(mechanism, spec).map_or(Ok(()), |reason| Err(Error::usage(reason)))
@@ -149,7 +149,9 @@ fn check_amounts(case: &Case) -> Result<(), Error> {
     });
     match (moved, spec.total_bytes) {
         (Some(said), total) if total != Some(said) => {
-            Err(Error::usage(format!("its total differs from that in its name, {said} bytes")))
+            let words =
+                format!("the total differs from the total in the name of the case, {said} bytes");
+            Err(Error::usage(words))
         }
         _ => Ok(()),
     }
@@ -190,7 +192,7 @@ fn check_instruments(case: &Case) -> Result<(), Error> {
     if is_consistent {
         return Ok(());
     }
-    Err(Error::usage("its instruments differ from those in its name"))
+    Err(Error::usage("the instruments differ from the instruments in the name of the case"))
 }
 
 impl StoppingRule {
@@ -212,7 +214,7 @@ impl StoppingRule {
                 if requested.min_repetitions() == precision.min_repetitions {
                     return Ok(());
                 }
-                Err(Error::usage("until_ci has a wrong minimum number of repetitions"))
+                Err(Error::usage("the minimum number of repetitions of until_ci is wrong"))
             }
         }
     }

@@ -23,10 +23,10 @@ pub enum Error {
         source: io::Error,
     },
     /// The file already exists.
-    #[error("{} exists; choose another name or add --force", .0.display())]
+    #[error("{} already exists; name another file, or add --force to replace it", .0.display())]
     Exists(PathBuf),
     /// Another ipcperf is writing to the file.
-    #[error("another ipcperf is writing to {}", .0.display())]
+    #[error("another ipcperf is writing to {}; wait until it has ended, or name another file", .0.display())]
     Busy(PathBuf),
     /// The file is not a results file, or not one that this version can read.
     #[error("{}: {words}", path.display())]

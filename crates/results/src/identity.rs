@@ -77,7 +77,7 @@ pub(super) fn check_name(name: &str) -> Result<(), String> {
     if name.len() <= MAX_NAME_BYTES {
         return Ok(());
     }
-    Err(format!("name is {} bytes long; the maximum is {MAX_NAME_BYTES}", name.len()))
+    Err(format!("a name is {} bytes long; the maximum is {MAX_NAME_BYTES}", name.len()))
 }
 
 impl CaseIdentity {

@@ -147,7 +147,9 @@ impl ParsedBlock {
                 self.is_irregular = true;
                 Ok(LineKind::Header)
             }
-            ResultsLine::Header(_) => Err(LineError::Fatal("a second header".to_owned())),
+            ResultsLine::Header(_) => {
+                Err(LineError::Fatal("a second header, of another measurement".to_owned()))
+            }
             ResultsLine::Sample(sample) => self.add_sample(sample, known),
             ResultsLine::Observation(seen) => self.add_observation(seen),
             ResultsLine::Failure(mut failure) => {

@@ -372,7 +372,10 @@ mod tests {
     fn another_header_is_no_part_of_the_file() {
         let text = file();
         let other = text.replacen("\"seed\":1", "\"seed\":2", 1);
-        assert_eq!(error_text(&format!("{text}{other}")), "line 4: a second header");
+        assert_eq!(
+            error_text(&format!("{text}{other}")),
+            "line 4: a second header, of another measurement"
+        );
     }
 
     #[test]

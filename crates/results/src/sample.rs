@@ -16,11 +16,11 @@ use crate::identity::RunIdentity;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExclusionReason {
-    /// The run belongs to the first block.
+    /// The run belongs to the first block, which is always excluded.
     First,
     /// The run was disturbed by other activity on the machine.
     Disturbed,
-    /// The cache-line probes before and after the run disagree: its CPUs moved during the run.
+    /// The distance between the two CPUs changed during the run: the cache-line probes before and after the run disagree.
     CpuDistanceChanged,
 }
 

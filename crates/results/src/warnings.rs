@@ -38,7 +38,9 @@ pub(super) fn warn_of_line_errors(sorted: &CheckedLines) -> Vec<String> {
     }
     if sorted.orphans > 0 {
         let count = sorted.orphans;
-        words.push(format!("{count} observations of runs without a line were ignored"));
+        words.push(format!(
+            "{count} observations were ignored, because the lines of their runs are missing"
+        ));
     }
     words
 }
@@ -61,7 +63,7 @@ pub(super) fn of_footer(sorted: &CheckedLines) -> Option<String> {
 /// Warns of runs whose case is not in the plan.
 pub(super) fn warn_of_unplanned_runs((count, case): &(u64, Option<String>)) -> Option<String> {
     let case = case.as_ref()?;
-    let what = if *count == 1 { "run is of a case" } else { "runs are of cases" };
+    let what = if *count == 1 { "run belongs to a case" } else { "runs belong to cases" };
     Some(format!("{count} {what} that the plan does not contain, such as `{case}`"))
 }
 
@@ -70,11 +72,11 @@ pub(super) fn warn_of_missing_runs(missing: &MissingRuns) -> Option<String> {
     let MissingRuns { count, planned, examples: some } = missing;
     let some: Vec<String> =
         some.iter().map(|(case, block)| format!("{case} in block {block}")).collect();
-    let runs = if *count == 1 { "run has" } else { "runs have" };
+    let runs = if *count == 1 { "run is" } else { "runs are" };
     let some = some.join(", ");
     (*count > 0).then(|| {
         format!(
-            "{count} {runs} no line, of {planned} planned ({some}); ipcperf resume executes the missing runs"
+            "{count} {runs} missing, of {planned} planned ({some}); ipcperf resume executes the missing runs"
         )
     })
 }

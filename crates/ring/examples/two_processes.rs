@@ -1,6 +1,6 @@
 //! A parent sends, its child receives and replies: `cargo run -p ipcperf-ring --example two_processes`
 //!
-//! Each process calls `disown` on the sides that belong to the other, so that a death is detected.
+//! Each process calls `close_after_fork` on the sides that belong to the other process, so that a death is detected.
 
 use std::error::Error;
 use std::io;

@@ -112,7 +112,8 @@ fn places() {
 fn heights() {
     println!("\n## Slopes and plateau heights\n");
     println!(
-        "The true slope is 0.3. The plateau has a height of 1 and is detected with a tolerance of 10 %.\n"
+        "The true slope is 0.3, and the true height of the plateau is 1. The tolerance of the plateau is 10 %. \
+         Widths are absolute.\n"
     );
     println!("| noise | blocks | slope, median | slope, mean | height of a plateau |");
     println!("|---|---|---|---|---|");
@@ -126,11 +127,12 @@ fn heights() {
 fn hinges() {
     println!("\n## Hinges on straight lines\n");
     println!(
-        "`change_point` with p below 5 %, on straight lines of slope 0.3 and on the hinge above. Its errors favor"
+        "`change_point` finds a hinge if its p-value is below 5 %. The table shows how often this happens\n\n\
+         - on straight lines of slope 0.3, where each hinge found is a false alarm (5 % are allowed), and\n\
+         - on curves with the hinge described above.\n"
     );
-    println!("no hinge.\n");
     println!(
-        "| noise | blocks | hinges found on straight lines (false) | hinges found on hinges |"
+        "| noise | blocks | straight lines: hinges found | curves with a hinge: hinges found |"
     );
     println!("|---|---|---|---|");
     of_curves(|planting| {
@@ -140,7 +142,8 @@ fn hinges() {
 }
 
 fn white_noise() {
-    println!("| n | lags | lag 1 outside the bound | Ljung-Box p below 5 % |\n|---|---|---|---|");
+    println!("| n | lags tested | lag 1 outside the bound | Ljung-Box p below 5 % |");
+    println!("|---|---|---|---|");
     for n in COUNTS {
         for lags in [1, 5] {
             let found = || {

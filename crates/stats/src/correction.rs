@@ -1,4 +1,4 @@
-//! Correction of p-values for multiple comparisons.
+//! Holm's and Benjamini and Hochberg's correction of p-values.
 
 use crate::{degenerate::Degenerate, moments::as_f64};
 

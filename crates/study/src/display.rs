@@ -112,7 +112,7 @@ impl InstrumentFigure {
     }
 
     /// Returns the caption: the feature to look for.
-    pub fn see(&self) -> Option<&str> {
+    pub fn caption(&self) -> Option<&str> {
         self.0.text("caption")
     }
 

@@ -7,8 +7,8 @@ use super::section::{Occurrence, Section, optional, required};
 pub(crate) const FIGURE: Section = Section {
     name: "figure",
     occurrence: Occurrence::Many,
-    about: "A figure of the report: lines of cases, as medians with interquartile ranges; one panel per \
-            metric.",
+    about: "A figure of the report, with one panel for each metric. It shows the median and the \
+            interquartile range of each case, joined to lines.",
     keys: &[
         NUMBER,
         TITLE,
@@ -19,22 +19,23 @@ pub(crate) const FIGURE: Section = Section {
             ValueType::Name,
             "\"buffer\"",
             "buffer",
-            "factor of the horizontal axis: each level is a point of a line",
+            "factor on the horizontal axis: each of its levels is a point of a line",
         ),
         WHERE,
         optional(
             "relative_to",
             ValueType::Cases,
             "{ mechanism = \"pipe\" }",
-            "as measured",
-            "divide each line, block by block, by the line of these cases that has the same other factors",
+            "none",
+            "divide each line, block by block, by a line of these cases: the one with the same levels of all \
+             other factors. The lines of these cases are then not drawn",
         ),
         optional(
             "marks",
             ValueType::Choices(&["caches", "limit"]),
             "[\"caches\", \"limit\"]",
             "none",
-            "marks: cache sizes, hardware limit",
+            "marks in the figure: caches (sizes of the caches), limit (hardware limit)",
         ),
         optional(
             "scale",
@@ -50,13 +51,18 @@ pub(crate) const FIGURE: Section = Section {
 pub(crate) const INSTRUMENT_FIGURE: Section = Section {
     name: "instrument_figure",
     occurrence: Occurrence::Many,
-    about: "A figure by an instrument, of one run of each instrumented case: tables, histograms, \
+    about: "Figures that an instrument draws from one run of each instrumented case: tables, histograms, \
             timelines, flame graphs.",
     keys: &[
         Key { example: "\"2\"", ..NUMBER },
         Key { example: "\"Times of calls\"", ..TITLE },
         CAPTION,
-        required("instrument", ValueType::Name, "\"syscalls\"", "name of the instrument"),
+        required(
+            "instrument",
+            ValueType::Name,
+            "\"syscalls\"",
+            "instrument that draws the figures",
+        ),
         WHERE,
         optional(
             "kind",
@@ -70,8 +76,7 @@ pub(crate) const INSTRUMENT_FIGURE: Section = Section {
             ValueType::Text,
             "\"write\"",
             "all",
-            "only figures whose title contains this \
-                                                                 word",
+            "show only figures whose title contains this text",
         ),
     ],
 };
@@ -80,7 +85,7 @@ pub(crate) const INSTRUMENT_FIGURE: Section = Section {
 pub(crate) const TABLE: Section = Section {
     name: "table",
     occurrence: Occurrence::Many,
-    about: "A table of medians, each with the spread of its values.",
+    about: "A table of the report. Each cell is a median with the spread of the values.",
     keys: &[
         NUMBER,
         TITLE,
@@ -99,56 +104,52 @@ pub(crate) const TABLE: Section = Section {
             ValueType::Choice(&["cases", "machines"]),
             "\"machines\"",
             "cases",
-            "content: measurements of cases, or the machines, one per results file",
+            "content: cases (measurements), or machines (one row for each results file)",
         ),
         optional(
             "spread",
             ValueType::Choice(&["iqr", "range"]),
             "\"range\"",
             "iqr",
-            "spread shown with each median: interquartile range as a percentage of it, or minimum and \
-             maximum",
+            "spread shown with each median: iqr (interquartile range, as a percentage of the median), or \
+             range (minimum and maximum)",
         ),
         optional(
             "row",
             ValueType::Tables(ROW),
             "[{ name = \"open\", seen = { syscall = \"openat\" } }]",
-            "the levels of a factor",
-            "rows, each also as [[table.row]]; a row selects cases, or rows of an instrument",
+            "one row for each level of the factor `rows`",
+            "rows with names; a row can also be written as a section [[table.row]]",
         ),
         optional(
             "column",
             ValueType::Tables(COLUMN),
             "[{ name = \"pipe\", where = { mechanism = \"pipe\" } }]",
-            "one for each line of cases and metric",
-            "columns, each also as [[table.column]]",
+            "one column for each line of cases and each metric",
+            "columns with names; a column can also be written as a section [[table.column]]",
         ),
     ],
 };
 
-const NUMBER: Key = required("number", ValueType::Name, "\"1\"", "number in the paper");
+const NUMBER: Key =
+    required("number", ValueType::Name, "\"1\"", "number in the paper, or any other name");
 const TITLE: Key = required("title", ValueType::Text, "\"Bandwidth by buffer size\"", "title");
 const CAPTION: Key = optional(
     "caption",
     ValueType::Text,
     "\"Lines fall beyond L2.\"",
     "none",
-    "caption: what to look for",
+    "caption that says what to look for",
 );
 const METRICS: Key = optional(
     "metric",
     ValueType::Metrics,
     "[\"user\", \"system\"]",
     "main metric of the workload",
-    "metrics to show; several are shown side by side",
+    "metrics to show, each in a panel or column of its own",
 );
-const WHERE: Key = optional(
-    "where",
-    ValueType::Cases,
-    "{ placement = \"same\" }",
-    "all cases",
-    "selection of cases",
-);
+const WHERE: Key =
+    optional("where", ValueType::Cases, "{ placement = \"same\" }", "all cases", "cases to show");
 
 const ROW: &[Key] = &[
     required("name", ValueType::Text, "\"open\"", "name of the row"),
@@ -156,22 +157,22 @@ const ROW: &[Key] = &[
         "seen",
         ValueType::Fields,
         "{ role = \"sender\", syscall = \"openat\" }",
-        "all",
-        "conditions on the rows of the instrument, in addition to those of the column's metric",
+        "all observations",
+        "fields of the observations that the row uses, in addition to those that the metric of the column names",
     ),
     optional(
         "where",
         ValueType::Cases,
         "{ mechanism = \"pipe\" }",
-        "cases of the column",
-        "selection among the cases of the column",
+        "all cases of the column",
+        "cases of the column that the row shows",
     ),
     optional(
         "sum",
-        ValueType::Levels,
+        ValueType::Names,
         "[\"open\", \"close\"]",
         "none",
-        "instead of cases: the sum of earlier rows, by name, in each block",
+        "instead of `seen` and `where`: names of earlier rows whose sum in each block the row shows",
     ),
 ];
 
@@ -181,22 +182,24 @@ const COLUMN: &[Key] = &[
         "where",
         ValueType::Cases,
         "{ mechanism = \"pipe\" }",
-        "cases of the table",
-        "selection among the cases of the table",
+        "all cases of the table",
+        "cases of the table that the column shows",
     ),
     optional("metric", ValueType::Metric, "\"cpu\"", "metric of the table", "metric of the column"),
     optional(
         "best",
-        ValueType::Levels,
+        ValueType::Names,
         "[\"COPY\", \"MEMFD\"]",
         "none",
-        "instead of cases: the best of earlier columns, by name, in each block",
+        "instead of `where` and `metric`: names of earlier columns; the column shows the best of their values \
+         in each block",
     ),
     optional(
         "ratio",
-        ValueType::Levels,
+        ValueType::Names,
         "[\"PIPE\", \"MAX\"]",
         "none",
-        "instead of cases: one earlier column divided by another, by name, in each block",
+        "instead of `where` and `metric`: names of two earlier columns; the column shows the first divided by \
+         the second in each block",
     ),
 ];

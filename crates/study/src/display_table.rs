@@ -210,7 +210,11 @@ impl NamedColumn {
             }
             (Some(_), Some(_)) => {
                 let (line, path) = given.location_of("ratio");
-                mistakes.add((line, &path), "it cannot be combined with best", "keep one of them");
+                mistakes.add(
+                    (line, &path),
+                    "ratio cannot be combined with best",
+                    "keep one of the two",
+                );
                 return None;
             }
         };

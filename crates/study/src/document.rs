@@ -92,11 +92,11 @@ const REMEDIES: [(&str, &str); 10] = [
     ("unclosed table", "end the heading with ]"),
     (
         "key-value pairs",
-        "put commas between the keys of the inline table, and end it, or the one above, with }",
+        "put commas between the keys of the inline table, and end each inline table with }",
     ),
     ("inline table", "write the table as { KEY = VALUE, KEY = VALUE }"),
     ("array", "write the list as [VALUE, VALUE]"),
-    ("string", "end the text with the quote character that starts it, on the same line"),
+    ("string", "end the text with the quote character that it starts with, on the same line"),
     ("", NO_VALUE),
 ];
 

@@ -45,7 +45,7 @@ pub(super) fn detect_non_study(text: &str) -> Option<(&'static str, &'static str
         None => Some(("the file is empty", empty)),
         Some('{') => Some((
             "this is a results file or other JSON, not a study",
-            "name a study file; for a results file use ipcperf study judge",
+            "name a study file; to judge a results file: ipcperf study judge FILE",
         )),
         Some(_) => None,
     }

@@ -52,6 +52,10 @@ pub enum ValueType {
     Integer(u64, u64),
     /// A number in this inclusive range.
     Number(f64, f64),
+    /// Two levels of a factor.
+    LevelPair,
+    /// Name of an earlier row or column of a table, or a list of such names.
+    Names,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A size in bytes, such as `64KiB`.
@@ -88,23 +92,24 @@ impl ValueType {
     pub fn description(self) -> String {
         match self {
             Self::Text => "text in quotes".to_owned(),
-            Self::Name => "a name of letters, digits and -_.".to_owned(),
-            Self::Levels => {
-                "a level or a list of levels, as for the flag of ipcperf run".to_owned()
-            }
-            Self::Integer(least, most) => format!("a whole number of {least} to {most}"),
-            Self::Number(least, f64::MAX) => format!("a number of at least {least}"),
+            Self::Name => "a name of letters, digits, `-`, `_` and `.`".to_owned(),
+            Self::Levels => "one level or a list of levels".to_owned(),
+            Self::LevelPair => "a list of two levels".to_owned(),
+            Self::Names => "one name or a list of names".to_owned(),
+            Self::Integer(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Number(least, f64::MAX) => format!("a number that is at least {least}"),
             Self::Number(least, most) if most - least >= UNBOUNDED => "a number".to_owned(),
-            Self::Number(least, most) => format!("a number of {least} to {most}"),
+            Self::Number(least, most) => format!("a number from {least} to {most}"),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::Bytes => "a size such as \"64KiB\"".to_owned(),
-            Self::Cases => "a table of factors, such as { mechanism = \"pipe\" }".to_owned(),
+            Self::Cases => "a table of factors and their levels".to_owned(),
             Self::Metric => {
                 "the name of a metric, or a table { instrument = ..., field = ... }".to_owned()
             }
-            Self::Metrics => "the name of a metric, or a list of metrics".to_owned(),
+            Self::Metrics => "one metric or a list of metrics, each a name or a table { instrument = ..., field = ... }"
+                .to_owned(),
             Self::Choices(words) => format!("one or several of {}", words.join(", ")),
-            Self::Fields => "a table of fields, such as { syscall = \"openat\" }".to_owned(),
+            Self::Fields => "a table of fields and their values".to_owned(),
             Self::Table(_) | Self::OriginalTest => "a table".to_owned(),
             Self::Tables(_) => "a list of tables".to_owned(),
         }

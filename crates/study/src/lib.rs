@@ -145,7 +145,7 @@ impl Study {
             matrices: parts.matrices,
             hypotheses,
             figures: parts.figures,
-            instrument_figures: parts.pictures,
+            instrument_figures: parts.instrument_figures,
             tables: parts.tables,
             sampling: parts.sampling,
             only: Vec::new(),
@@ -227,7 +227,7 @@ struct ParsedSections {
     matrices: Vec<Matrix>,
     hypotheses: Vec<ClaimTable>,
     figures: Vec<StudyFigure>,
-    pictures: Vec<InstrumentFigure>,
+    instrument_figures: Vec<InstrumentFigure>,
     tables: Vec<StudyTable>,
 }
 
@@ -277,7 +277,7 @@ impl ParsedSections {
             self.figures.extend(StudyFigure::from_values(values));
         } else if section == INSTRUMENT_FIGURE.name {
             let values = Values::read(table, &[INSTRUMENT_FIGURE.keys], mistakes, |_, _| false);
-            self.pictures.extend(InstrumentFigure::from_values(values, mistakes));
+            self.instrument_figures.extend(InstrumentFigure::from_values(values, mistakes));
         } else if section == TABLE.name {
             let values = Values::read(table, &[TABLE.keys], mistakes, |_, _| false);
             self.tables.extend(StudyTable::from_values(values, mistakes));
@@ -290,7 +290,7 @@ impl ParsedSections {
     fn check(&self, mistakes: &mut Mistakes) {
         if self.matrices.is_empty() && !mistakes.has_in(MATRIX.name) {
             let remedy = "add a [[matrix]] with mechanism and buffer";
-            mistakes.add((1, "matrix"), "nothing is measured", remedy);
+            mistakes.add((1, "matrix"), "the study has no matrix, so nothing is measured", remedy);
         }
         validate::check_sampling(&self.sampling, mistakes);
         for matrix in &self.matrices {
@@ -305,7 +305,8 @@ impl ParsedSections {
         let claims = self.hypotheses.iter().map(|one| (one.id.as_str(), one.line()));
         check_unique(claims, "hypothesis", mistakes);
         let figures = self.figures.iter().map(|one| (one.number(), one.line()));
-        let figures = figures.chain(self.pictures.iter().map(|one| (one.number(), one.line())));
+        let figures =
+            figures.chain(self.instrument_figures.iter().map(|one| (one.number(), one.line())));
         check_unique(figures, "figure", mistakes);
         let tables = self.tables.iter().map(|one| (one.number(), one.line()));
         check_unique(tables, "table", mistakes);
@@ -320,7 +321,8 @@ impl ParsedSections {
     fn check_size(&self, mistakes: &mut Mistakes) {
         let cells = self.matrices.iter().map(Matrix::cells).fold(0, usize::saturating_add);
         if cells > MAX_CELLS && !mistakes.has_in(MATRIX.name) {
-            let what = format!("all matrices have {cells} cells; the maximum is {MAX_CELLS}");
+            let what =
+                format!("all matrices together have {cells} cells; the maximum is {MAX_CELLS}");
             let line = self.matrices.first().map_or(1, Matrix::line);
             mistakes.add((line, MATRIX.name), what, "split the study");
         }
@@ -336,8 +338,8 @@ impl ParsedSections {
         for figure in &self.figures {
             figure.check(&known, mistakes);
         }
-        for picture in &self.pictures {
-            picture.check(&known, mistakes);
+        for figure in &self.instrument_figures {
+            figure.check(&known, mistakes);
         }
         for table in &self.tables {
             table.check(&known, mistakes);
@@ -355,7 +357,7 @@ fn check_form(section: &Section, entry: &Entry<'_, '_>, mistakes: &mut Mistakes)
             let remedy = "split the study";
             mistakes.add(
                 entry.location(),
-                format!("there are {count}; the maximum is {MAX_TABLES}"),
+                format!("there are {count} {heading} sections; the maximum is {MAX_TABLES}"),
                 remedy,
             );
             return false;

@@ -188,7 +188,11 @@ impl Matrix {
         let total = other.levels("total").or_else(|| self.values.levels("total"));
         if other.integer("messages").is_some() && total.is_some() {
             let (line, path) = other.location_of("messages");
-            mistakes.add((line, &path), "it cannot be combined with total", "use total instead");
+            mistakes.add(
+                (line, &path),
+                "messages cannot be combined with total",
+                "use total instead",
+            );
         }
     }
 
@@ -230,7 +234,7 @@ impl Matrix {
         if cells <= MAX_CELLS {
             return true;
         }
-        let what = format!("it has {cells} cells; the maximum is {MAX_CELLS}");
+        let what = format!("the matrix has {cells} cells; the maximum is {MAX_CELLS}");
         let remedy = "remove levels, or split the matrix";
         mistakes.add((self.values.line, &self.values.path), what, remedy);
         false
@@ -257,7 +261,11 @@ impl Matrix {
     fn check_amount(&self, mistakes: &mut Mistakes) {
         if self.values.integer("messages").is_some() && self.values.levels("total").is_some() {
             let (line, path) = self.values.location_of("messages");
-            mistakes.add((line, &path), "it cannot be combined with total", "keep one of them");
+            mistakes.add(
+                (line, &path),
+                "messages cannot be combined with total",
+                "keep one of the two",
+            );
         }
     }
 

@@ -49,7 +49,7 @@ pub const METRICS: &[SampleMetric] = &[
         name: "bandwidth",
         unit: "bytes/s",
         better: Better::Higher,
-        about: "bytes received per second",
+        about: "payload bytes received per second",
         value: |sample| sample.bandwidth_bytes_per_s.map(float),
     },
     SampleMetric {
@@ -84,7 +84,7 @@ pub const METRICS: &[SampleMetric] = &[
         name: "main",
         unit: "",
         better: Better::Higher,
-        about: "main metric of the workload: bandwidth of a stream, mean round-trip time of a round trip",
+        about: "main metric of the workload: `bandwidth` for stream, `round_trip` for round-trip and request-reply",
         value: main_figure,
     },
     SampleMetric {
@@ -135,14 +135,14 @@ pub const METRICS: &[SampleMetric] = &[
         name: "voluntary_switches",
         unit: "",
         better: Better::Lower,
-        about: "voluntary context switches of all roles (waiting)",
+        about: "voluntary context switches of all roles (a thread waited)",
         value: |sample| sum_over_roles(sample, "voluntary_switches"),
     },
     SampleMetric {
         name: "involuntary_switches",
         unit: "",
         better: Better::Lower,
-        about: "involuntary context switches of all roles (preemption)",
+        about: "involuntary context switches of all roles (a thread was preempted)",
         value: |sample| sum_over_roles(sample, "involuntary_switches"),
     },
     SampleMetric {
@@ -156,7 +156,7 @@ pub const METRICS: &[SampleMetric] = &[
         name: "kernel_buffer",
         unit: "bytes",
         better: Better::Higher,
-        about: "kernel buffer granted between the peers",
+        about: "size of the kernel's buffer between the peers, as the kernel granted it",
         value: |sample| sample.kernel_buffer_granted_bytes.map(float),
     },
 ];

@@ -108,7 +108,7 @@ fn with_options(mut table: Value) -> Value {
 
 fn property(key: &Key) -> Value {
     let mut property = match key.value_type {
-        ValueType::Levels => levels(&level(key.name)),
+        ValueType::Levels | ValueType::LevelPair => levels(&level(key.name)),
         other => value_schema(other),
     };
     property["description"] = json!(key.about);
@@ -160,7 +160,7 @@ fn value_schema(takes: ValueType) -> Value {
     match takes {
         ValueType::Text => json!({ "type": "string", "minLength": 1 }),
         ValueType::Name => json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]{1,100}$" }),
-        ValueType::Levels => levels(&level("")),
+        ValueType::Levels | ValueType::LevelPair | ValueType::Names => levels(&level("")),
         ValueType::Integer(least, most) => {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }

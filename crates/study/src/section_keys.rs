@@ -18,21 +18,21 @@ pub(crate) const TOP: Section = Section {
             "name",
             ValueType::Name,
             "\"pipe-or-socket\"",
-            "name on the command line and in results files",
+            "name of the study on the command line and in results files",
         ),
         required("title", ValueType::Text, "\"Pipe or socket?\"", "title of the report"),
         required(
             "question",
             ValueType::Text,
             "\"Is a pipe faster than a unix socket between two processes on one CPU?\"",
-            "the question, as a sentence",
+            "question that the study answers, as a sentence",
         ),
         optional(
             "source",
             ValueType::Text,
             "\"Bell and Thomas 2020\"",
             "none",
-            "the paper that the study repeats",
+            "paper that the study repeats",
         ),
     ],
 };
@@ -41,58 +41,57 @@ pub(crate) const TOP: Section = Section {
 pub(crate) const SAMPLING: Section = Section {
     name: "sampling",
     occurrence: Occurrence::Once,
-    about: "Number of repetitions of each case.",
+    about: "Repetitions of each case, time limits, and the seed for the order of the cases.",
     keys: &[
         factor_key(
             Factor::Repetitions,
             ValueType::Integer(1, 100_000),
             "20",
-            "valid repetitions of each case; one more is made first and excluded",
+            "valid repetitions of each case, in addition to a first one that is excluded",
         ),
         optional(
             "quick_repetitions",
             ValueType::Integer(1, 10),
             "6",
-            "10, or repetitions if that is fewer",
-            "valid repetitions with --quick",
+            "the smaller of 10 and `repetitions`",
+            "valid repetitions of each case with --quick",
         ),
         factor_key(
             Factor::UntilCi,
             ValueType::Number(0.001, 99.0),
             "2",
-            "repeat until the 95 % interval of the median is within this percentage of it, in either \
-             direction",
+            "instead of `repetitions`: repeat each case until the 95 % interval of its median lies within +- \
+             this percentage of that median",
         ),
         factor_key(
             Factor::MaxRepetitions,
             ValueType::Integer(10, 100_000),
             "200",
-            "with until_ci: maximum repetitions of a case",
+            "with `until_ci`: maximum number of repetitions of each case",
         ),
         factor_key(
             Factor::MaxTime,
             ValueType::Number(0.001, MAX_TIME_LIMIT_S),
             "120",
-            "with until_ci: maximum time for repetitions, s",
+            "with `until_ci`: stop after this many seconds, once every case has 10 repetitions",
         ),
         factor_key(
             Factor::Attempts,
             ValueType::Integer(1, 1_000),
             "3",
-            "attempts per repetition: a disturbed run is retried",
+            "attempts per repetition; a run that other activity disturbed is retried",
         ),
         factor_key(
             Factor::Timeout,
             ValueType::Number(0.001, MAX_TIMEOUT_S),
             "10",
-            "maximum duration of a run, s",
+            "maximum duration of a run in seconds; a run that takes longer is stopped and counts as failed",
         ),
         factor_key(
             Factor::Seed,
             ValueType::Integer(0, u64::MAX),
             "1",
-            "seed that shuffles the cases of \
-                                                                        each block",
+            "seed for the order of the cases within each block",
         ),
     ],
 };
@@ -101,9 +100,9 @@ pub(crate) const SAMPLING: Section = Section {
 pub(crate) const MATRIX: Section = Section {
     name: "matrix",
     occurrence: Occurrence::Many,
-    about: "The cases to measure: every combination of the levels. Values are those of the flags of \
-            ipcperf run. An option is a table with the name of its mechanism: pipe.capacity = \
-            [\"default\", \"1MiB\"].",
+    about: "The cases to measure: every combination of the levels of all keys. Levels are written as for \
+            the flag of ipcperf run that has the same name, such as --kernel-buffer for kernel_buffer. The \
+            key for an option of a mechanism is MECHANISM.OPTION: pipe.capacity = [\"default\", \"1MiB\"].",
     keys: MATRIX_KEYS,
 };
 
@@ -112,8 +111,8 @@ const MATRIX_KEYS: &[Key] = &[
         "name",
         ValueType::Name,
         "\"streams\"",
-        "its number",
-        "name, by which hypotheses can select its cases",
+        "position of the matrix in the file: 1, 2, ...",
+        "name by which hypotheses, tables and figures can select the cases of this matrix",
     ),
     required(
         Factor::Mechanism.key(),
@@ -132,14 +131,14 @@ const MATRIX_KEYS: &[Key] = &[
         Factor::Total,
         ValueType::Levels,
         "\"16MiB\"",
-        "payload bytes per run, in one direction",
+        "payload bytes per run, in one direction; calibrated: enough for a run of at least 16 ms",
     ),
     optional(
         "messages",
         ValueType::Integer(1, 1 << 40),
         "1000000",
         "none",
-        "messages, or round trips, per run; instead of total",
+        "instead of `total`: messages, or round trips, per run",
     ),
     factor_key(
         Factor::Mode,
@@ -152,20 +151,21 @@ const MATRIX_KEYS: &[Key] = &[
         Factor::KernelBuffer,
         ValueType::Levels,
         "[\"default\", \"match\"]",
-        "size of the kernel buffer",
+        "size of the kernel's buffer between the peers; match: the same size as `buffer`",
     ),
     factor_key(
         Factor::Touch,
         ValueType::Levels,
         "\"both\"",
-        "which peer accesses every payload byte",
+        "peer that accesses every payload byte: write (the sender), read (the receiver), both",
     ),
     factor_key(Factor::Payload, ValueType::Levels, "\"random\"", "content of the messages"),
     factor_key(
         Factor::Buffers,
         ValueType::Levels,
         "\"rotate\"",
-        "whether messages reuse one buffer or rotate through several",
+        "buffers that hold the messages: hot (always the same one), rotate (16 in turn), cold (256 MiB of \
+         buffers in turn)",
     ),
     factor_key(
         Factor::FirstTouch,
@@ -173,74 +173,96 @@ const MATRIX_KEYS: &[Key] = &[
         "\"before-fork\"",
         "when buffers are first touched",
     ),
-    factor_key(Factor::Reply, ValueType::Levels, "\"8\"", "reply to a request: its size, or echo"),
-    factor_key(Factor::Instrument, ValueType::Levels, "[\"rusage\", \"syscalls\"]", "instruments"),
     factor_key(
-        Factor::CounterEvents,
+        Factor::Reply,
         ValueType::Levels,
-        "[\"instructions\", \"cycles\"]",
-        "events of the instrument counters",
+        "\"8\"",
+        "size of the reply to a request; echo: the request is sent back",
     ),
     factor_key(
-        Factor::ProfileEvent,
+        Factor::Instrument,
+        ValueType::Levels,
+        "[\"rusage\", \"syscalls\"]",
+        "instruments that observe the runs",
+    ),
+    optional(
+        Factor::CounterEvents.key(),
+        ValueType::Levels,
+        "[\"instructions\", \"cycles\"]",
+        "the default events in docs/counters.md",
+        "events that the instrument counters counts",
+    ),
+    optional(
+        Factor::ProfileEvent.key(),
         ValueType::Levels,
         "\"cpu-clock\"",
-        "event of the instrument profile",
+        "cpu-clock",
+        "event by which the instrument profile takes its samples",
     ),
     optional(
         "quick",
-        ValueType::Table(LENGTH_OVERRIDES),
+        ValueType::Table(QUICK_KEYS),
         "{ messages = 20000 }",
-        "every second size",
-        "overrides with --quick",
+        "every second size, if there are more than 4",
+        "keys that have other values with --quick",
     ),
     optional(
         "as_published",
-        ValueType::Table(LENGTH_OVERRIDES),
+        ValueType::Table(AS_PUBLISHED_KEYS),
         "{ messages = 1000000 }",
-        "as at full length",
-        "overrides with --as-published: message counts of the paper, which take hours",
+        "none",
+        "keys that have other values with --as-published: the message counts of the paper, which take hours",
     ),
 ];
 
-/// Keys that `--quick` and `--as-published` can override.
-const LENGTH_OVERRIDES: &[Key] = &[
-    optional(
-        Factor::Buffer.key(),
-        ValueType::Levels,
-        "\"512,64KiB,16MiB\"",
-        "every second level",
-        "bytes per call or message",
-    ),
-    optional(
-        Factor::Total.key(),
-        ValueType::Levels,
-        "\"1MiB\"",
-        "as at full length",
-        "payload bytes per run, in one direction",
-    ),
-    optional(
-        "messages",
-        ValueType::Integer(1, 1 << 40),
-        "20000",
-        "as at full length",
-        "messages per run",
-    ),
-    optional(
-        Factor::Mechanism.key(),
-        ValueType::Levels,
-        "\"pipe\"",
-        "as at full length",
-        "mechanism that carries the bytes",
-    ),
-    optional(
-        Factor::Placement.key(),
-        ValueType::Levels,
-        "\"same\"",
-        "as at full length",
-        "CPUs of the peers",
-    ),
-];
+/// Default of a key that has the same value at every length.
+const AS_IN_MATRIX: &str = "as in the matrix";
+/// Keys that `--quick` can override.
+const QUICK_KEYS: &[Key] =
+    &length_keys("every second size of the matrix, including the largest, if it has more than 4");
+/// Keys that `--as-published` can override.
+const AS_PUBLISHED_KEYS: &[Key] = &length_keys(AS_IN_MATRIX);
+
+/// Returns the keys that can be overridden; `default_sizes` describes the default of the buffer sizes.
+const fn length_keys(default_sizes: &'static str) -> [Key; 5] {
+    [
+        optional(
+            Factor::Buffer.key(),
+            ValueType::Levels,
+            "\"512,64KiB,16MiB\"",
+            default_sizes,
+            "bytes per call, or per message",
+        ),
+        optional(
+            Factor::Total.key(),
+            ValueType::Levels,
+            "\"1MiB\"",
+            AS_IN_MATRIX,
+            "payload bytes per run, in one direction",
+        ),
+        optional(
+            "messages",
+            ValueType::Integer(1, 1 << 40),
+            "20000",
+            AS_IN_MATRIX,
+            "messages, or round trips, per run",
+        ),
+        optional(
+            Factor::Mechanism.key(),
+            ValueType::Levels,
+            "\"pipe\"",
+            AS_IN_MATRIX,
+            "mechanism that carries the bytes",
+        ),
+        optional(
+            Factor::Placement.key(),
+            ValueType::Levels,
+            "\"same\"",
+            AS_IN_MATRIX,
+            "CPUs of the peers",
+        ),
+    ]
+}
 
 /// Factor along which a line of cases runs.
 pub(crate) const OVER: Key = optional(
@@ -248,7 +270,7 @@ pub(crate) const OVER: Key = optional(
     ValueType::Name,
     "\"buffer\"",
     "buffer",
-    "factor along which a line of cases runs",
+    "factor in which the cases of a line differ; all other factors are the same",
 );
 /// Significance level of the test.
 pub(crate) const ALPHA: Key = optional(
@@ -256,7 +278,7 @@ pub(crate) const ALPHA: Key = optional(
     ValueType::Number(0.000_1, 0.5),
     "0.05",
     "0.05",
-    "significance level of the test",
+    "significance level: the largest probability of supporting a claim that is not true",
 );
 /// Correction of p-values for multiple comparisons.
 pub(crate) const CORRECTION: Key = optional(
@@ -264,8 +286,8 @@ pub(crate) const CORRECTION: Key = optional(
     ValueType::Choice(&["holm", "benjamini-hochberg", "none"]),
     "\"holm\"",
     "holm",
-    "correction of p-values and intervals for several parts, if one part is enough to reject or, with \
-     `min_fraction` below 1, to support",
+    "correction of p-values and intervals if the claim has several parts; it always applies to rejection, and \
+     to support only if `min_fraction` is below 1",
 );
 /// Minimum share of parts that must hold.
 pub(crate) const MIN_FRACTION: Key = optional(
@@ -273,7 +295,7 @@ pub(crate) const MIN_FRACTION: Key = optional(
     ValueType::Number(0.001, 1.0),
     "0.75",
     "1",
-    "fraction of its parts that must hold for the claim to be supported",
+    "fraction of the parts of the claim that must hold",
 );
 
 /// Metric that is compared.
@@ -282,7 +304,7 @@ pub(crate) const METRIC: Key = optional(
     ValueType::Metric,
     "\"bandwidth\"",
     "main metric of the workload",
-    "metric that is compared",
+    "metric that the claim is about",
 );
 /// Cases to which a claim is restricted.
 pub(crate) const WHERE: Key = optional(
@@ -290,7 +312,7 @@ pub(crate) const WHERE: Key = optional(
     ValueType::Cases,
     "{ placement = \"same\" }",
     "all cases",
-    "selection of cases",
+    "cases that the claim is about",
 );
 /// Number that the figure of the p-values has in the publication.
 pub(crate) const FIGURE_NUMBER: Key = optional(
@@ -298,7 +320,7 @@ pub(crate) const FIGURE_NUMBER: Key = optional(
     ValueType::Name,
     "\"3b\"",
     "none",
-    "number of the paper's figure of its p-values by level",
+    "number of the figure in which the paper shows the p-values of this claim by level",
 );
 /// Result of the publication.
 pub(crate) const PUBLISHED: Key = optional(
@@ -306,23 +328,23 @@ pub(crate) const PUBLISHED: Key = optional(
     ValueType::Text,
     "\"3.9 to 5.9\"",
     "none",
-    "result of the paper, as text",
+    "what the paper found, as text",
 );
 
 /// The `[[hypothesis]]` section. Each test adds its own keys.
 pub(crate) const HYPOTHESIS: Section = Section {
     name: "hypothesis",
     occurrence: Occurrence::Many,
-    about: "A claim that is made before the measurement, and the test that judges it.",
+    about: "A claim, written down before the measurement, and the test that judges it.",
     keys: &[
         required("id", ValueType::Name, "\"H1\"", "name of the claim"),
         required(
             "claim",
             ValueType::Text,
             "\"A pipe is faster than a unix socket.\"",
-            "the claim, as a sentence",
+            "claim, as a sentence",
         ),
-        required("test", ValueType::Text, "\"faster-than\"", "the test that judges it"),
+        required("test", ValueType::Text, "\"faster-than\"", "test that judges the claim"),
         METRIC,
         WHERE,
         OVER,
@@ -336,7 +358,7 @@ pub(crate) const HYPOTHESIS: Section = Section {
             ValueType::OriginalTest,
             "{ statistic = \"student\", correction = \"none\" }",
             "none",
-            "test of the paper: gives a second verdict",
+            "keys with which the paper tested the claim: they give a second verdict",
         ),
     ],
 };

@@ -197,7 +197,7 @@ fn levels(
     let levels: Vec<String> =
         words.flat_map(|word| canonical(factor, word)).take(MAX_LEVELS + 1).collect();
     if levels.len() > MAX_LEVELS {
-        let what = format!("it has more than {MAX_LEVELS} levels");
+        let what = format!("the selection has more than {MAX_LEVELS} levels");
         mistakes.add(entry.location(), what, "remove levels");
         return None;
     }

@@ -27,13 +27,14 @@ pub(super) fn check_sampling(sampling: &Values, mistakes: &mut Mistakes) {
     };
     if is_there("until_ci") {
         if is_there("repetitions") {
-            let remedy = "keep one of them; max_repetitions limits until_ci";
-            report("repetitions", "it cannot be combined with until_ci", remedy);
+            let remedy = "keep one of the two; with until_ci, max_repetitions is the maximum";
+            report("repetitions", "repetitions cannot be combined with until_ci", remedy);
         }
         return;
     }
     for key in ["max_repetitions", "max_time"].into_iter().filter(|key| is_there(key)) {
-        report(key, "it limits until_ci, which is missing", "add until_ci = 2, or leave it out");
+        let what = format!("{key} has an effect only with until_ci, which is missing");
+        report(key, &what, &format!("add until_ci = 2, or leave out {key}"));
     }
 }
 
@@ -44,7 +45,7 @@ fn check_operands(values: &Values, mistakes: &mut Mistakes) {
     };
     if Selection::factors(first).eq(second.factors()) {
         let (line, path) = values.location_of("second");
-        mistakes.add((line, &path), "it selects the same cases as first", "select other cases");
+        mistakes.add((line, &path), "second selects the same cases as first", "select other cases");
     }
 }
 
@@ -57,7 +58,7 @@ fn check_bounds(claim: &ClaimTable, mistakes: &mut Mistakes) {
     let (line, path) = values.location_of("above");
     match (values.number("above"), values.number("below")) {
         (None, None) => {
-            let what = format!("{} has no bound", claim.test.name);
+            let what = format!("the test {} has no bound", claim.test.name);
             mistakes.add((line, &path), what, "set above, below or both");
         }
         (Some(above), Some(below)) if above >= below => {
@@ -95,6 +96,6 @@ fn check_instruments(claim: &ClaimTable, known: &KnownLevels<'_>, mistakes: &mut
         }
         let (line, path) = values.location_of(key);
         let remedy = format!("add instrument = \"{instrument}\" to a matrix");
-        mistakes.add((line, &path), format!("no matrix has the instrument {instrument}"), remedy);
+        mistakes.add((line, &path), format!("no matrix uses the instrument {instrument}"), remedy);
     }
 }

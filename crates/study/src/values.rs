@@ -259,8 +259,9 @@ fn read_value(key: &Key, entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Opti
             };
             let items = entry.items();
             if items.len() > MAX_TABLES {
-                let what = format!("there are {}; the maximum is {MAX_TABLES}", items.len());
-                mistakes.add(entry.location(), what, "split the table");
+                let what =
+                    format!("the list has {} tables; the maximum is {MAX_TABLES}", items.len());
+                mistakes.add(entry.location(), what, "split the list");
                 return None;
             }
             let tables: Option<Vec<Values>> =
@@ -307,7 +308,9 @@ fn read_plain(takes: ValueType, entry: &Entry<'_, '_>) -> Option<Value> {
             entry.text().filter(|text| is_text && !text.trim().is_empty()).map(Value::Text)
         }
         ValueType::Name => entry.text().filter(|text| is_text && is_name(text)).map(Value::Text),
-        ValueType::Levels => levels(entry).map(Value::Levels),
+        ValueType::Levels | ValueType::LevelPair | ValueType::Names => {
+            levels(entry).map(Value::Levels)
+        }
         ValueType::Integer(least, most) => {
             let number = entry.text().filter(|_| !is_text)?.parse::<u64>().ok()?;
             (least..=most).contains(&number).then_some(Value::Integer(number))

@@ -222,7 +222,8 @@ fn the_cells_of_all_matrices_are_counted_together() {
     let text = format!("name = \"a\"\ntitle = \"b\"\nquestion = \"c\"\n{all}");
     let printed = mistakes(&sandbox, &file(&sandbox, text));
     assert_eq!(printed.len(), 1, "{printed:?}");
-    assert_eq!(printed[0]["what"], "all matrices have 819200 cells; the maximum is 100000");
+    let what = "all matrices together have 819200 cells; the maximum is 100000";
+    assert_eq!(printed[0]["what"], what);
 }
 
 /// Thousands of columns that each select thousands of levels.

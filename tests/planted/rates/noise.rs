@@ -35,10 +35,18 @@ const CHANGES: f64 = 0.1;
 impl Noise {
     pub(super) fn name(self) -> String {
         match self {
-            Self::Normal => "Independent blocks, normal".to_owned(),
-            Self::HeavyTailed => "Independent blocks, heavy tails".to_owned(),
-            Self::Autoregressive(share) => format!("Autoregressive blocks, correlation {share}"),
-            Self::Modes => "Modes that persist".to_owned(),
+            Self::Normal => "Independent blocks, normal noise".to_owned(),
+            Self::HeavyTailed => {
+                "Independent blocks, heavy-tailed noise (Student's t with 3 degrees of freedom)"
+                    .to_owned()
+            }
+            Self::Autoregressive(share) => {
+                format!("Dependent blocks, correlation {share} between neighboring blocks")
+            }
+            Self::Modes => {
+                "Dependent blocks, two modes, each of which lasts for ten blocks on average"
+                    .to_owned()
+            }
         }
     }
 

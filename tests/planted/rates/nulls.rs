@@ -102,28 +102,28 @@ pub(super) const NULLS: [Null; 24] = [
     null(
         "faster-than",
         ONE_END,
-        ("one pair is equal, the others are clearly faster", ""),
+        ("one pair is equal; in all others the first line is clearly faster", ""),
         |line, _| on_first(line, 0.0, -CLEAR),
     ),
     null(
         "faster-than",
         BOTH_ENDS_REJECT,
-        ("all pairs are equal, and any advantage would count", "negligible = 0.0\n"),
+        ("all pairs are equal, and no advantage is negligible", "negligible = 0.0\n"),
         |_, _| 0.0,
     ),
-    null("differs", BOTH_ENDS, ("one pair is equal, the others clearly differ", ""), |line, _| {
+    null("differs", BOTH_ENDS, ("one pair is equal; all others clearly differ", ""), |line, _| {
         on_first(line, 0.0, CLEAR)
     }),
     null(
         "differs",
         ONE_END_REJECTS,
-        ("all pairs differ by as much as is negligible", "negligible = 0.2\n"),
+        ("all pairs differ by the largest negligible difference", "negligible = 0.2\n"),
         |_, _| FIFTH,
     ),
     null(
         "equivalent",
         BOTH_ENDS,
-        ("one pair differs by the margin, the others are equal", "margin = 0.2\n"),
+        ("one pair differs by the margin; all others are equal", "margin = 0.2\n"),
         |line, _| on_first(line, FIFTH, 0.0),
     ),
     null(
@@ -135,26 +135,29 @@ pub(super) const NULLS: [Null; 24] = [
     null(
         "ratio-within",
         ONE_END,
-        ("one ratio lies on the bound, the others clearly within", "below = 1.2\n"),
+        ("one ratio is on the bound; all others are clearly within it", "below = 1.2\n"),
         |line, _| on_first(line, FIFTH, 0.0),
     ),
     null(
         "ratio-within",
         ONE_END_REJECTS,
-        ("all ratios lie on the bound", "below = 1.2\n"),
+        ("all ratios are on the bound", "below = 1.2\n"),
         |_, _| FIFTH,
     ),
     null(
         "always-from",
         ONE_END,
-        ("one pair is equal at one level, all else is clearly faster", "from = \"2KiB\"\n"),
+        (
+            "one pair is equal at one level; elsewhere the first line is clearly faster",
+            "from = \"2KiB\"\n",
+        ),
         |line, level| if line == 0 && level == 2 { 0.0 } else { -CLEAR },
     ),
     null(
         "always-from",
         BOTH_ENDS_REJECT,
         (
-            "all pairs are equal at each level that counts, and any advantage would count",
+            "all pairs are equal at each level from `from` on, and no advantage is negligible",
             "from = \"2KiB\"\nnegligible = 0.0\n",
         ),
         |_, _| 0.0,
@@ -163,7 +166,8 @@ pub(super) const NULLS: [Null; 24] = [
         "crosses-over",
         ONE_END,
         (
-            "the second is clearly ahead at half of the levels, and one pair is equal at the rest",
+            "at two levels the second line is clearly faster; at the other two, one pair is equal and in all others \
+             the first line is clearly faster",
             "",
         ),
         |line, level| match level {
@@ -175,7 +179,7 @@ pub(super) const NULLS: [Null; 24] = [
         "crosses-over",
         ONE_END_REJECTS,
         (
-            "all pairs cross, are equal again at the largest level, and any advantage would count",
+            "all pairs cross and are equal at the largest level, and no advantage is negligible",
             "negligible = 0.0\n",
         ),
         |_, level| [CLEAR, CLEAR, -CLEAR, 0.0][level],
@@ -183,19 +187,25 @@ pub(super) const NULLS: [Null; 24] = [
     null(
         "rises",
         BOTH_ENDS,
-        ("one line ends as high as it began, the others clearly rise", ""),
+        (
+            "one line is as high at the largest level as at the smallest; all others clearly rise",
+            "",
+        ),
         |line, level| on_first(line, [0.0, -CLEAR, -CLEAR, 0.0][level], RISING[level]),
     ),
     null(
         "rises",
         BOTH_ENDS_REJECT,
-        ("all lines are as high at the largest level as at all but the smallest", ""),
+        (
+            "all lines have the same height at all levels except the smallest, where they are lower",
+            "",
+        ),
         |_, level| [-CLEAR, 0.0, 0.0, 0.0][level],
     ),
     null(
         "rises-then-falls",
         BOTH_ENDS,
-        ("one line rises and stays, the others clearly fall", ""),
+        ("one line rises and stays at its height; all others rise and clearly fall", ""),
         |line, level| {
             let falls = [-CLEAR, 0.0, -CLEAR, -CLEAR][level];
             on_first(line, [-CLEAR, 0.0, 0.0, 0.0][level], falls)
@@ -205,7 +215,7 @@ pub(super) const NULLS: [Null; 24] = [
         "rises-then-falls",
         ONE_END_REJECTS,
         (
-            "all lines rise and end as high as their peak, and any fall would count",
+            "all lines rise and end at the height of their peak, and no fall is negligible",
             "negligible = 0.0\n",
         ),
         |_, level| [-CLEAR, -CLEAR, 0.0, 0.0][level],
@@ -213,50 +223,56 @@ pub(super) const NULLS: [Null; 24] = [
     null(
         "plateaus-at",
         ONE_END,
-        ("one line lies off its plateau by the tolerance at one level, the others are flat", ""),
+        (
+            "one line deviates from its plateau by the tolerance at one level; all others are flat",
+            "",
+        ),
         |line, level| if line == 0 && level == 3 { 1.5 * TENTH_MORE } else { 0.0 },
     ),
     null(
         "plateaus-at",
         ONE_END_REJECTS,
-        ("all lines lie off their plateau by the tolerance at two levels, above and below", ""),
+        (
+            "all lines deviate from their plateau by the tolerance at two levels: upward at one, downward at the other",
+            "",
+        ),
         |_, level| [-CLEAR, TENTH_MORE, -TENTH_MORE - TENTH_LESS, TENTH_LESS][level],
     ),
     null(
         "same-shape",
         ONE_END,
-        ("one pair differs by the margin at one level, the others are alike", ""),
+        ("one pair differs by the margin at one level; all others have the same shape", ""),
         // Relative to the mean over all levels, it is 1.1.
         |line, level| if line == 0 && level == 0 { 0.129_211_731_480_006_25 } else { 0.0 },
     ),
     null(
         "same-shape",
         ONE_END_REJECTS,
-        ("all pairs differ by the margin at two levels, above and below", ""),
+        ("all pairs differ by the margin at two levels: upward at one, downward at the other", ""),
         |_, level| [1.1, 1.0 / 1.1, HALF_THE_REST, HALF_THE_REST][level].ln(),
     ),
     null(
         "slope",
         ONE_END,
-        ("one slope lies on the bound, the others clearly within", "below = -0.1\n"),
+        ("one slope is on the bound; all others are clearly within it", "below = -0.1\n"),
         |line, level| on_first(line, -0.1, -1.0) * LEVEL_LOGS[level],
     ),
     null(
         "slope",
         ONE_END_REJECTS,
-        ("all slopes lie on the bound", "below = -0.1\n"),
+        ("all slopes are on the bound", "below = -0.1\n"),
         |_, level| -0.1 * LEVEL_LOGS[level],
     ),
     null(
         "share-at-least",
         ONE_END,
-        ("one share lies on the bound, all others clearly above", "share = 1.0\n"),
+        ("one share is on the bound; all others are clearly above it", "share = 1.0\n"),
         |line, level| if line == 0 && level == 0 { 0.0 } else { CLEAR },
     ),
     null(
         "share-at-least",
         ONE_END_REJECTS,
-        ("all shares lie on the bound", "share = 1.0\n"),
+        ("all shares are on the bound", "share = 1.0\n"),
         |_, _| 0.0,
     ),
 ];

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::noise::NOISES;
-use super::nulls::{NULLS, Wrong};
-use super::{BLOCKS, LEVEL, LINES, MANY_BLOCKS, NOISE, Rate, float};
+use super::nulls::{LEVELS, NULLS, Wrong};
+use super::{BETWEEN_BLOCKS, BLOCKS, LEVEL, LINES, MANY_BLOCKS, NOISE, Rate, float};
 
 /// Returns `docs/error-rates.md`.
 pub(super) fn page(rates: &[Rate]) -> String {
@@ -26,22 +26,24 @@ fn head(sets: usize) -> String {
     let error = 100.0 * (LEVEL * (1.0 - LEVEL) / float(sets.max(1))).sqrt();
     format!(
         "# Error rates\n\n<!-- Made by tests/planted: IPCPERF_ERROR_RATES={sets} IPCPERF_WRITE_DOCS=1 cargo test \
-         --release -p ipcperf --test planted rates -->\n\nHow often each test of a hypothesis says what is wrong, \
-         at a level of {:.0} %. Results files were made up in which every claim lies on its bound, where a wrong \
-         verdict is likeliest, and judged by `ipcperf study judge`: {sets} claims for each number, so that a rate \
-         of {:.0} % has a standard error of {error:.1} %.\n\nA claim is about {} lines (for tests of two lines \
-         pairs) of 4 levels, with {} repetitions. The logarithm of a value has a standard deviation of {:.0} %, \
-         and what the values of a block have in common one of three times that.\n\n\
-         - **Independent blocks**: a wrong verdict is at most as frequent as its formula says (*nominal*).\n\
-         - **Dependent blocks**: `supported` is wrong at most twice as often as the level allows, {:.0} %, from \
-         {MANY_BLOCKS} repetitions on. Fewer cannot show whether blocks are independent: there the rates are \
-         what they are. A wrong `rejected` has no bar.\n\nRates above their bar by more than chance explains \
-         are **bold**.\n",
+         --release -p ipcperf --test planted rates -->\n\nHow often does each [hypothesis test](hypotheses.md#tests) \
+         give a wrong verdict at an alpha of {:.0} %? For each rate on this page, `ipcperf study judge` judged \
+         {sets} claims on generated values. The true value lies exactly on the bound of the claim, where a wrong \
+         verdict is most likely. A rate of {:.0} % has a standard error of {error:.1} percentage points.\n\nA claim \
+         is about {} lines (or pairs of lines, for tests that compare two lines) with {LEVELS} levels, and each case \
+         has {} repetitions (*n*). The logarithm of a value has two random parts. One belongs to the value alone and \
+         has a standard deviation of {:.0} %. The other is shared by all values of the block and has a standard \
+         deviation of {:.0} %.\n\nThe limits of the rates are:\n\n- **Independent blocks**: the *nominal* rate, \
+         which follows from the formula of the test (see the table of claims).\n- **Dependent blocks**: {:.0} % for \
+         *supported*, twice the alpha, from {MANY_BLOCKS} repetitions on. With fewer repetitions there is no limit, \
+         because they cannot show whether blocks are dependent. For *rejected* there is no limit.\n\nA rate is \
+         **bold** if it exceeds its limit by more than chance explains.\n",
         100.0 * LEVEL,
         100.0 * LEVEL,
         series(&LINES.map(|lines| lines.to_string())),
         series(&BLOCKS.map(|blocks| blocks.to_string())),
         100.0 * NOISE,
+        100.0 * BETWEEN_BLOCKS,
         200.0 * LEVEL,
     )
 }
@@ -53,8 +55,9 @@ fn series(words: &[String]) -> String {
 }
 
 fn claims(page: &mut String) {
-    *page +=
-        "\n## Claims\n\n| test | wrong is | nominal | where the truth is |\n|---|---|--:|---|\n";
+    *page += "\n## Claims\n\nEach test has two claims. One is just false, so that *supported* is wrong. The other is \
+     just true, so that *rejected* is wrong.\n\n| test | wrong verdict | nominal rate | true values \
+     |\n|---|---|--:|---|\n";
     for null in &NULLS {
         let (verdict, nominal) = (null.wrong.verdict(), 100.0 * null.nominal);
         let _ = writeln!(page, "| {} | {verdict} | {nominal} % | {} |", null.test, null.truth);
@@ -63,7 +66,7 @@ fn claims(page: &mut String) {
 
 /// Writes the rates under the conditions of one kind of noise.
 fn table(page: &mut String, rates: &[&Rate]) {
-    let (mut heading, mut rule) = ("| test | wrong is |".to_owned(), "|---|---|".to_owned());
+    let (mut heading, mut rule) = ("| test | wrong verdict |".to_owned(), "|---|---|".to_owned());
     for rate in rates {
         let (lines, blocks) = (rate.condition.lines, rate.condition.blocks);
         let plural = if lines == 1 { "" } else { "s" };

@@ -29,7 +29,7 @@ pub enum LimitError {
         available_bytes: u64,
     },
     /// The measurement takes longer than [`Brief`](super::Effort::Brief) allows.
-    #[error("takes too long for a brief measurement: see ipcperf machine")]
+    #[error("takes too long for a brief measurement; ipcperf machine measures it")]
     TooLong,
     /// Not one batch ended in time.
     #[error("timed out after {} ms: the machine is too busy", .after.as_millis())]

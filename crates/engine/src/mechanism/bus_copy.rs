@@ -32,21 +32,25 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[METADATA],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "Does what kdbus did with copied messages, without its kernel module. Each \
-            peer has a pool, a memfd that it maps for reading and the other peer maps for writing. \
-            To send, a peer copies the message into a free slot of the other peer's pool and sends \
-            a notice of 40 bytes through a Unix domain sequenced-packet socket. The receiver reads \
-            the message in place and then returns the slot: in a round trip with the notice of its \
-            reply, in a stream with a separate notice for every four messages. A pool has eight \
-            slots; the one that was freed last is used next. Each message costs one copy and two \
-            calls. In kdbus the kernel made the copy, and checked who may talk to whom.",
-        message_boundaries: "Kept: one notice, one message.",
+        how_it_works: "Repeats, without a kernel module, what kdbus (a D-Bus transport inside the \
+            kernel) did with copied messages. Each peer has a pool, which is a memfd with eight \
+            slots. A peer maps its own pool for reading, and the other peer maps this pool for \
+            writing. To send a message, a peer copies it into a free slot of the other peer's pool \
+            and sends a notice of 40 bytes through a Unix domain sequenced-packet socket. The \
+            receiver of the message reads it in place and then returns the slot. In a round trip, \
+            the notice of the reply also returns the slot. In a stream, a separate notice returns \
+            four slots at a time. The slot that was freed last is used next. Each message costs \
+            one copy and two calls (sendmsg and recvmsg), in addition to the separate notices of a \
+            stream. In kdbus, the kernel made the copy and checked which processes may \
+            communicate.",
+        message_boundaries: "Kept: each notice announces one message.",
         minimum_kernel: "Linux 3.17 (memfd_create).",
-        defaults_that_matter: "The receiver gets the message in its own memory, but does not copy \
-            it out of the pool; a program that keeps it longer has to. The sender is trusted not \
-            to change what it has sent; kdbus guaranteed this. With metadata=timestamp the sender \
-            also reads the clock; with metadata=credentials the kernel attaches PID, UID and GID \
-            (SO_PASSCRED). --kernel-buffer does not apply.",
+        defaults_that_matter: "The receiver gets the message in its own pool and does not copy it \
+            out. A program that keeps a message longer has to copy it. The sender is trusted not \
+            to change what it has sent; kdbus made such changes impossible. With \
+            metadata=timestamp, the sender also reads the clock. With metadata=credentials, the \
+            kernel attaches the sender's PID, UID and GID (SO_PASSCRED). --kernel-buffer does not \
+            apply.",
         references: &[
             "man:memfd_create(2)",
             "man:unix(7)",

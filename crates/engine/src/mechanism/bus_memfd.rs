@@ -23,7 +23,7 @@ use crate::worker;
 /// Option that selects new or reused memfds.
 const MEMFD: OptionSpec = OptionSpec {
     name: "memfd",
-    about: "a new memfd for each message, or eight that are reused",
+    about: "fresh: a new memfd for each message; reused: always the same eight memfds",
     values: OptionValues::OneOf(&["fresh", "reused"]),
     default: "reused",
 };
@@ -31,7 +31,7 @@ const MEMFD: OptionSpec = OptionSpec {
 /// Option that selects how the receiver accesses a memfd.
 const MAP: OptionSpec = OptionSpec {
     name: "map",
-    about: "map each message again, or keep the mappings of reused memfds",
+    about: "each: map the memfd of every message; cached: keep the mappings of reused memfds",
     values: OptionValues::OneOf(&["each", "cached"]),
     default: "each",
 };
@@ -51,23 +51,29 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[MEMFD, MAP, METADATA],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "Does what kdbus did with messages in memfds, without its kernel module. The \
-            sender composes the message in a memfd that it has mapped, and passes the descriptor \
-            with a notice of 40 bytes through a Unix domain sequenced-packet socket. The receiver \
-            maps the memfd, reads it in place, unmaps and closes it, and returns it as in \
-            bus-copy. Nothing is copied: if no peer touches the payload, a message costs the same \
-            whatever its size. memfd=fresh: memfd_create, ftruncate, mmap, the payload, munmap, a \
-            seal against any change, sendmsg, close. memfd=reused: only sendmsg. An echo passes \
-            the same memfd back.",
-        message_boundaries: "Kept: one notice, one memfd, one message.",
-        minimum_kernel: "Linux 3.17 (memfd_create); 5.1 for the seal against future writing.",
+        how_it_works: "Repeats, without a kernel module, what kdbus (a D-Bus transport inside the \
+            kernel) did with messages in memfds. The sender composes the message in a memfd that \
+            it has mapped. It passes the memfd's descriptor with a notice of 40 bytes through a \
+            Unix domain sequenced-packet socket. The receiver maps the memfd, reads the message in \
+            place, unmaps the memfd and closes the descriptor. It then tells the sender that the \
+            memfd is free, with the same notices with which it returns a slot in bus-copy. Nothing \
+            is copied: if no peer touches the payload, the cost of a message does not depend on \
+            its size. With --reply echo, the receiver passes the same memfd back. The sender makes \
+            these calls for each message:\n\n\
+            - memfd=fresh: memfd_create, ftruncate, fcntl (seal the size) and mmap; then, after it \
+            has composed the payload, munmap, fcntl (seal against any change), sendmsg and close.\n\
+            - memfd=reused: only sendmsg.",
+        message_boundaries: "Kept: each notice announces one memfd, which contains one message.",
+        minimum_kernel: "Linux 3.17 (memfd_create). Since 5.1, reused memfds also have the seal \
+            F_SEAL_FUTURE_WRITE.",
         defaults_that_matter: "A reused memfd is sealed with F_SEAL_SHRINK, F_SEAL_GROW and \
-            F_SEAL_FUTURE_WRITE: the receiver cannot write to it, but the sender can, through the \
-            mapping that it made before. kdbus gave a stronger guarantee: its seal stopped the \
-            sender too. With map=each, the receiver takes page faults as it reads a new mapping. \
-            With map=cached it recognizes a memfd by the number that the sender gave it; a fresh \
-            memfd is mapped each time all the same. The payload is handed over in place, so \
-            bandwidth is meaningful only with --touch both. --kernel-buffer does not apply.",
+            F_SEAL_FUTURE_WRITE. The receiver cannot write to it, but the sender can, through the \
+            mapping that it made before sealing. (The seal of kdbus stopped the sender too.) With \
+            map=each, the receiver takes page faults when it reads a new mapping. With map=cached, \
+            the receiver keeps the mapping of each reused memfd and recognizes the memfd by the \
+            number that the sender gave it. A fresh memfd is mapped each time with both values of \
+            map. The payload is handed over in place, so bandwidth is meaningful only with --touch \
+            both. --kernel-buffer does not apply.",
         references: &[
             "man:memfd_create(2)",
             "man:fcntl(2), F_ADD_SEALS",
@@ -114,13 +120,13 @@ struct TakenMessage {
     /// Number that the sender gave the memfd.
     number: usize,
     bytes: usize,
-    memory: MessageMemory,
+    memory: TakenMemory,
     origin: Origin,
 }
 
 /// Memory in which a taken message lies.
 #[derive(Debug)]
-enum MessageMemory {
+enum TakenMemory {
     /// A mapping made for this message.
     NewMapping(Mapping),
     /// A cached mapping of the peer's memfd.
@@ -181,23 +187,23 @@ impl BusMemfdEnd {
     }
 
     /// Maps `bytes` bytes of `file`, the memfd that the sender numbers `number`.
-    fn map(&mut self, file: &OwnedFd, number: usize, bytes: usize) -> Result<MessageMemory, Errno> {
+    fn map(&mut self, file: &OwnedFd, number: usize, bytes: usize) -> Result<TakenMemory, Errno> {
         if !self.caches_mappings {
             self.socket.calls += 1;
-            return Mapping::new(file, bytes, Access::ReadLazy).map(MessageMemory::NewMapping);
+            return Mapping::new(file, bytes, Access::ReadLazy).map(TakenMemory::NewMapping);
         }
         if self.peer_mappings[number].is_none() {
             self.socket.calls += 1;
             self.peer_mappings[number] = Some(Mapping::new(file, self.slot_bytes, Access::Read)?);
         }
-        Ok(MessageMemory::CachedMapping)
+        Ok(TakenMemory::CachedMapping)
     }
 
     /// Unmaps the message taken last and returns what remains of it.
     fn unmap_taken(&mut self) -> Result<TakenMessage, Errno> {
         let mut taken = self.taken.take().ok_or(Errno::INVAL)?;
-        if let MessageMemory::NewMapping(mapping) =
-            std::mem::replace(&mut taken.memory, MessageMemory::CachedMapping)
+        if let TakenMemory::NewMapping(mapping) =
+            std::mem::replace(&mut taken.memory, TakenMemory::CachedMapping)
         {
             self.socket.calls += 1;
             drop(mapping);
@@ -256,7 +262,7 @@ impl Endpoint for BusMemfdEnd {
         let (number, lies, sender) = match received.notice.kind {
             NoticeKind::Message(number) => (number, self.map(&file, number, bytes)?, Origin::Peer),
             NoticeKind::Returned(number) if self.reuses_memfds => {
-                (number, MessageMemory::OwnMemfd, Origin::ThisSide)
+                (number, TakenMemory::OwnMemfd, Origin::ThisSide)
             }
             // A fresh memfd was unmapped when it was sealed.
             NoticeKind::Returned(number) => {
@@ -274,9 +280,9 @@ impl Endpoint for BusMemfdEnd {
             return &[];
         };
         let mapping = match lies {
-            MessageMemory::NewMapping(mapping) => Some(mapping),
-            MessageMemory::CachedMapping => self.peer_mappings[*number].as_ref(),
-            MessageMemory::OwnMemfd => self.own_memfds.get(*number).map(|memfd| &memfd.mapping),
+            TakenMemory::NewMapping(mapping) => Some(mapping),
+            TakenMemory::CachedMapping => self.peer_mappings[*number].as_ref(),
+            TakenMemory::OwnMemfd => self.own_memfds.get(*number).map(|memfd| &memfd.mapping),
         };
         // SAFETY: we may read the memfd until `release` or `send_taken` reports it to its sender, and both
         // give up the message first. A memfd of ours that came back is not lent again before that.

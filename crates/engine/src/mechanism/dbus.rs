@@ -37,7 +37,8 @@ pub(super) const ZBUS: Library =
 /// Option of both mechanisms that selects the broker.
 pub(super) const VIA: OptionSpec = OptionSpec {
     name: "via",
-    about: "broker between the peers: a private dbus-daemon, a private dbus-broker, or none",
+    about: "what forwards the messages: a private dbus-daemon (daemon), a private dbus-broker \
+        (broker), or nothing (peer)",
     values: OptionValues::Choices(&[
         Choice { value: "daemon", availability: daemon::available },
         Choice { value: "broker", availability: broker::available },

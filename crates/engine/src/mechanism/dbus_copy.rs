@@ -29,22 +29,27 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &dbus::MODES,
     documentation: Documentation {
         how_it_works: "The payload is an array of bytes (`ay`) in the body of a method call. The \
-            crate zbus builds, sends and reads the messages; each peer runs it on its own thread \
-            (tokio, one thread). via=daemon and via=broker start a dbus-daemon or a dbus-broker \
-            for the run, on a private socket, on the peers' CPUs, with limits that never take \
-            effect. It reads each message completely before it forwards it; its CPU time is that \
-            of the role broker. With via=peer the peers are connected by a socketpair. In round \
-            trips the method return carries the reply. In a stream, calls expect no reply, except \
-            that every eighth one requests an empty one; at most 16 calls are in flight (for large \
-            messages, as many as make 64 MiB, at least two), because daemon and library would \
-            queue without limit.",
-        message_boundaries: "Kept: one call, one message.",
-        minimum_kernel: "Any; via=daemon needs dbus-daemon, via=broker dbus-broker 32 or newer.",
+            crate zbus builds, sends and reads the messages. Each peer runs zbus on its own thread \
+            (tokio, one thread). The option via selects what forwards the messages:\n\n\
+            - via=daemon and via=broker: ipcperf starts a dbus-daemon or a dbus-broker for the \
+            run, on a private socket, on the peers' CPUs, with limits so high that they never take \
+            effect. The daemon or broker reads each message completely before it forwards it. Its \
+            CPU time is reported for the role broker.\n\
+            - via=peer: nothing forwards them; a socketpair connects the peers directly.\n\n\
+            In a round trip, the method return carries the reply. In a stream, at most 16 calls \
+            are in flight, because the daemon and the library would queue calls without limit. \
+            With large messages, fewer calls are in flight: as many as make 64 MiB, but at least \
+            two. The last call of each half of this maximum (every eighth call if the maximum is \
+            16) requests an empty reply. The other calls request none.",
+        message_boundaries: "Kept: each call carries one message.",
+        minimum_kernel: "Any; via=daemon needs dbus-daemon, and via=broker needs dbus-broker 32 or \
+            newer.",
         defaults_that_matter: "zbus reads the first 16 bytes of each message and then the rest, \
-            into memory that it allocates and clears; this allocation is part of the result. The \
-            library makes the system calls, which are not counted. A daemon reports the receiver's \
-            death only to a caller that waits for a reply; with via=peer both peers notice. \
-            --kernel-buffer does not apply.",
+            into memory that it allocates and clears. This allocation is part of the result. The \
+            library makes the system calls itself, so ipcperf does not count them. A daemon \
+            reports the death of the receiver only to a caller that waits for a reply. With \
+            via=peer, each peer notices the death of the other peer. --kernel-buffer does not \
+            apply.",
         references: &[
             "[D-Bus specification](https://dbus.freedesktop.org/doc/dbus-specification.html)",
             "man:dbus-daemon(1)",

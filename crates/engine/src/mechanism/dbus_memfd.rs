@@ -20,7 +20,8 @@ use crate::channel::{Documentation, Mechanism, OptionSpec, OptionValues, Setup};
 /// Option that selects new or reused memfds.
 const MEMFD: OptionSpec = OptionSpec {
     name: "memfd",
-    about: "a new memfd for each message, or several in rotation, with acknowledgment",
+    about: "fresh: a new memfd for each message; reused: several memfds in rotation, with \
+        acknowledgment",
     values: OptionValues::OneOf(&["fresh", "reused"]),
     default: "reused",
 };
@@ -28,7 +29,7 @@ const MEMFD: OptionSpec = OptionSpec {
 /// Option that selects how the receiver accesses a memfd.
 const MAP: OptionSpec = OptionSpec {
     name: "map",
-    about: "how the receiver reads it: map each time, or keep the mapping",
+    about: "each: map the memfd of every message; cached: keep the mappings of reused memfds",
     values: OptionValues::OneOf(&["each", "cached"]),
     default: "cached",
 };
@@ -36,7 +37,8 @@ const MAP: OptionSpec = OptionSpec {
 /// Facts about `dbus-memfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dbus-memfd",
-    about: "D-Bus method call with a sealed memfd in its body (zbus); copied in and out",
+    about: "D-Bus method call that carries a sealed memfd; the message is copied into the memfd \
+        and out of it (zbus)",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
@@ -48,24 +50,28 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[VIA, MEMFD, MAP],
     modes: &dbus::MODES,
     documentation: Documentation {
-        how_it_works: "As dbus-copy, but the message is copied into a memfd, and the body of the \
-            call contains its descriptor, its length and a number (`htu`). The receiver maps the \
-            memfd and copies the message out, into its own memory. A daemon forwards the \
-            descriptor and never reads the payload. memfd=fresh: memfd_create, write, seal against \
-            any change, for each message. memfd=reused: as many memfds as calls may be in flight, \
-            which the sender keeps mapped and uses in rotation; replies state which are free \
-            again. With map=cached the receiver keeps its mappings and recognizes a memfd by its \
-            number; it has to map a fresh one each time.",
-        message_boundaries: "Kept: one call, one memfd, one message.",
-        minimum_kernel: "Linux 3.17 (memfd_create); 5.1 for the seal against future writing. \
-            via=daemon needs dbus-daemon, via=broker dbus-broker 32 or newer.",
+        how_it_works: "The same as dbus-copy, but the sender copies the message into a memfd. The \
+            body of the call contains the memfd's descriptor, the length of the message, and the \
+            number of the memfd (`htu`). The receiver maps the memfd and copies the message out \
+            into its own memory. A daemon forwards the descriptor and never reads the payload.\n\n\
+            - memfd=fresh: for each message, the sender creates a memfd, writes the message into \
+            it and seals it against any change.\n\
+            - memfd=reused: the sender keeps as many memfds mapped as calls may be in flight, and \
+            uses them in rotation. The replies show it which memfds are free again.\n\
+            - map=each: the receiver maps the memfd of every message.\n\
+            - map=cached: the receiver keeps the mapping of each reused memfd and recognizes the \
+            memfd by its number. It has to map a fresh memfd each time.",
+        message_boundaries: "Kept: each call carries one memfd, which contains one message.",
+        minimum_kernel: "Linux 3.17 (memfd_create). Since 5.1, reused memfds also have the seal \
+            F_SEAL_FUTURE_WRITE. via=daemon needs dbus-daemon, and via=broker needs dbus-broker 32 \
+            or newer.",
         defaults_that_matter: "A reused memfd is sealed with F_SEAL_SHRINK, F_SEAL_GROW and \
-            F_SEAL_FUTURE_WRITE: it cannot shrink, so the receiver gets no SIGBUS, and the \
-            receiver cannot write to it. The sender can still change it, through the mapping that \
-            it made before; kdbus gave a stronger guarantee, because its seal stopped the sender \
-            too. This is why the receiver copies. zbus duplicates the descriptor for each message. \
-            The library makes the system calls, which are not counted. --kernel-buffer does not \
-            apply.",
+            F_SEAL_FUTURE_WRITE. The memfd therefore cannot shrink, so the receiver cannot get \
+            SIGBUS, and the receiver cannot write to it. The sender can still change the memfd \
+            through the mapping that it made before sealing, so the receiver copies the message. \
+            (The seal of kdbus, a D-Bus transport inside the kernel, stopped the sender too.) zbus \
+            duplicates the descriptor for each message. The library makes the system calls itself, \
+            so ipcperf does not count them. --kernel-buffer does not apply.",
         references: &[
             "[D-Bus specification](https://dbus.freedesktop.org/doc/dbus-specification.html)",
             "man:memfd_create(2)",

@@ -24,7 +24,7 @@ use crate::worker;
 /// Option that selects the compression method.
 const CODEC: OptionSpec = OptionSpec {
     name: "codec",
-    about: "deflate at level 6 (as gzip), lz4, or zstd at level 3",
+    about: "deflate at level 6 (gzip's default), lz4, or zstd at level 3",
     values: OptionValues::OneOf(&["deflate", "lz4", "zstd"]),
     default: "deflate",
 };
@@ -32,7 +32,7 @@ const CODEC: OptionSpec = OptionSpec {
 /// Facts about `dgram-compressed`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dgram-compressed",
-    about: "Unix domain datagram, compressed by the sender",
+    about: "Unix domain datagram; the sender compresses each message",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
@@ -44,21 +44,23 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[CODEC],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The sender compresses each message as a whole and the receiver decompresses \
-            it; in between it is unix-dgram, with one call for each send and each receive. Deflate \
-            is raw, without gzip's header and checksum. Deflate and lz4 are written in Rust \
-            (miniz_oxide through flate2, lz4_flex) and a little slower than C; zstd is its C \
-            library, with one thread and no checksum. The state of a codec is created once, and \
-            used for one message before the clock starts.",
-        message_boundaries: "Kept: one receive, one message.",
+        how_it_works: "The sender compresses each message as a whole, and the receiver \
+            decompresses it. In between, the message travels as with unix-dgram: one call for each \
+            send and one for each receive. Deflate is raw, without gzip's header and checksum. The \
+            implementations of deflate (miniz_oxide through flate2) and lz4 (lz4_flex) are written \
+            in Rust and are a little slower than those in C. The implementation of zstd is its C \
+            library, with one thread and no checksum. The state of a codec is created once. Each \
+            peer compresses and decompresses one message before the clock starts.",
+        message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Any.",
         defaults_that_matter: "The result depends on the content of the messages, which --payload \
-            selects. By default a message is one byte repeated: deflate compresses it to 1/1000, \
-            lz4 to 1/250, zstd to some 20 bytes, and all run at their fastest. compressible:R \
-            resembles text or tables. With --verify and with --payload random nothing is saved, \
-            and all run at their slowest. The largest message is the one that would fit even if \
-            the codec expanded it as much as it can: by a tenth with deflate, and, for large \
-            messages, by less than a hundredth with the others.",
+            selects. By default, all bytes of a message are the same. Deflate compresses such a \
+            message to 1/1000 of its size, lz4 to 1/250, and zstd to some 20 bytes; all three \
+            codecs run at their fastest. --payload compressible:R resembles text or tables. With \
+            --verify or --payload random, the messages do not become smaller, and all three codecs \
+            run at their slowest. A message is limited to the size that fits into a datagram even \
+            if the codec makes the message longer. In the worst case, deflate makes it longer by a \
+            tenth, and the other codecs make a large message longer by less than a hundredth.",
         references: &["man:unix(7)", "RFC 1951", "the LZ4 block format", "RFC 8878"],
     },
     limit,
@@ -92,8 +94,10 @@ fn limit(setup: &Setup<'_>) -> Option<Limit> {
         let goes = max_compressed(middle).is_some_and(|bytes| bytes <= datagram.bytes);
         *(if goes { &mut fits } else { &mut fails }) = middle;
     }
-    let reason =
-        format!("compressed, it may take {} bytes, and {}", datagram.bytes, datagram.reason);
+    let reason = format!(
+        "compressed data must fit into {} bytes, because {}",
+        datagram.bytes, datagram.reason
+    );
     Some(Limit { bytes: fits, reason })
 }
 

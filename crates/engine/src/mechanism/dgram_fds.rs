@@ -19,7 +19,7 @@ use crate::channel::{
 /// Facts about `dgram-fds`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dgram-fds",
-    about: "Unix domain datagram that carries the whole message and descriptors",
+    about: "Unix domain datagram that carries the whole message and file descriptors",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
@@ -31,18 +31,19 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[FDS, WAIT_SELECT],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "One sendmsg sends the message together with descriptors in an SCM_RIGHTS \
-            control message (32 bytes of it for three or four); one recvmsg receives both. The \
-            kernel takes a reference to each open file and installs a descriptor for it in the \
-            receiver, which closes it at once. Passing, installing and closing are part of the \
-            result: one additional call of the receiver for each descriptor. The descriptors are \
-            of /dev/null; passing sockets costs more, because the kernel has to check for \
-            reference cycles. With wait=select, a select precedes each sendmsg and each recvmsg.",
-        message_boundaries: "Kept: one receive, one message.",
+        how_it_works: "One sendmsg sends the message together with descriptors, which are in an \
+            SCM_RIGHTS control message (32 bytes for three or four descriptors). One recvmsg \
+            receives both. For each descriptor, the kernel takes a reference to the open file and \
+            installs a new descriptor in the receiver, which closes it at once. Passing, \
+            installing and closing are part of the result. The receiver makes one additional call \
+            (close) for each descriptor. The descriptors refer to /dev/null. Passing sockets costs \
+            more, because the kernel has to check for reference cycles. With wait=select, a peer \
+            calls select before each sendmsg and each recvmsg.",
+        message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Linux 2.6.23 (MSG_CMSG_CLOEXEC).",
-        defaults_that_matter: "As unix-dgram. A message carries at most SCM_MAX_FD (253) \
-            descriptors, and descriptors in flight count against the sender's limit on open files; \
-            the option accepts at most 64.",
+        defaults_that_matter: "The same as for unix-dgram. The kernel allows at most SCM_MAX_FD \
+            (253) descriptors per message; the option fds accepts at most 64. Descriptors that are \
+            sent but not yet received count towards the sender's limit on open files.",
         references: &["man:unix(7)", "man:cmsg(3)", "man:sendmsg(2)", "man:select(2)"],
     },
     limit: |setup| unix_limit(SocketType::DGRAM, setup),

@@ -29,13 +29,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A memfd has one slot in each direction. The sender copies its message into \
-            the slot and writes 1 to an eventfd; the receiver reads the eventfd and copies the \
+        how_it_works: "A memfd has one slot for each direction. The sender copies its message into \
+            the slot and writes 1 to an eventfd. The receiver reads the eventfd and copies the \
             message out. A second eventfd wakes a sender that waits for the slot to become free. \
-            Unlike a futex, an eventfd is a descriptor that can be polled together with others, \
-            and therefore costs a call whether or not the other peer sleeps.",
+            Unlike a futex, an eventfd is a descriptor, so a program can poll it together with \
+            other descriptors. In return, it costs a call whether or not the other peer sleeps.",
         message_boundaries: "Kept: the slot holds one message and its length.",
-        minimum_kernel: "Linux 2.6.30 (EFD_SEMAPHORE), 3.17 (memfd_create).",
+        minimum_kernel: "Linux 3.17 (memfd_create).",
         defaults_that_matter: "EFD_SEMAPHORE is set: each read consumes one notification. The \
             kernel buffers no payload, so --kernel-buffer does not apply.",
         references: &["man:eventfd(2)", "man:memfd_create(2)"],

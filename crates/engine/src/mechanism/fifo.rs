@@ -27,13 +27,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[CAPACITY],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A pipe that unrelated processes find by its path. Once open, it behaves \
-            exactly like a pipe. ipcperf creates it in a private folder, opens both ends, and \
-            removes the name before the peers start.",
-        message_boundaries: "None, as with a pipe.",
+        how_it_works: "A pipe with a path, by which unrelated processes can open it. Once open, it \
+            behaves exactly like a pipe. ipcperf creates it in a private folder, opens both ends, \
+            and removes the path before the peers start.",
+        message_boundaries: "None, as with pipe.",
         minimum_kernel: "Any; setting the capacity needs Linux 2.6.35.",
-        defaults_that_matter: "As pipe. The folder is in TMPDIR, else /tmp; its file system stores \
-            the name, never the data.",
+        defaults_that_matter: "The same as for pipe. The folder is created in TMPDIR, or in /tmp \
+            if TMPDIR is not set. Its file system stores only the name, never the data.",
         references: &["man:fifo(7)", "man:mkfifo(3)", "man:pipe(7)"],
     },
     execute: worker::execute::<Fifo>,

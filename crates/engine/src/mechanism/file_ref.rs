@@ -20,7 +20,7 @@ use crate::channel::{
 /// Facts about `file-ref`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "file-ref",
-    about: "temporary file for each message; its descriptor is sent in an empty datagram",
+    about: "temporary file for each message; the file's descriptor is sent in an empty datagram",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
@@ -32,19 +32,22 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[DIR, FDS, WAIT_SELECT],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "For each message the sender creates a file, unlinks it, writes the message, \
-            sends the descriptor and closes it: open, unlink, write, sendmsg, close. The receiver \
-            seeks to the start (both share one file offset), reads and closes: recvmsg, lseek, \
-            read, close, and one close for each additional descriptor. The last close frees the \
-            file. Names are created in a private folder, which the command removes after the run.",
-        message_boundaries: "Kept: one datagram, one file, one message.",
+        how_it_works: "For each message the sender creates a file, unlinks it, writes the message \
+            into it, sends the file's descriptor in an empty Unix domain datagram, and closes its \
+            own descriptor (open, unlink, write, sendmsg, close). The receiver gets a descriptor \
+            of the same open file, with the same file offset. It seeks to the start, reads the \
+            message and closes the descriptor (recvmsg, lseek, read, close). It also closes each \
+            additional descriptor. The last close frees the file. While a file has a name, this \
+            name is in a private folder, which ipcperf removes after the run.",
+        message_boundaries: "Kept: each datagram refers to one file, which contains one message.",
         minimum_kernel: "Linux 2.6.23 (MSG_CMSG_CLOEXEC).",
-        defaults_that_matter: "The result depends on the file system: on a disk, each message \
-            allocates and frees an inode and adds to the journal; on tmpfs (dir=/dev/shm) it does \
-            neither. No file exists long enough to be written back, unless the receiver lags. \
-            Three more descriptors are passed together with that of the file, as in dgram-fds. A \
-            datagram queue holds at most net.unix.max_dgram_qlen (10) messages, so about as many \
-            files exist at a time; --kernel-buffer does not apply.",
+        defaults_that_matter: "The result depends on the file system. On a disk, the file system \
+            allocates and frees an inode for each message and adds to its journal. With \
+            dir=/dev/shm, the files are in tmpfs, which has neither a disk nor a journal. No file \
+            exists long enough to be written to the disk, unless the receiver lags. By default \
+            three more descriptors are passed together with that of the file, as with dgram-fds. \
+            The queue of the socket holds at most net.unix.max_dgram_qlen (10) messages, so about \
+            as many files exist at a time. --kernel-buffer does not apply.",
         references: &[
             "man:unlink(2)",
             "man:unix(7)",

@@ -43,7 +43,8 @@ pub(super) const ICEORYX2: Library = Library {
 /// Option of both mechanisms that selects copying or in-place access.
 pub(super) const API: OptionSpec = OptionSpec {
     name: "api",
-    about: "copy to and from the library's memory, or write and read messages in place",
+    about: "copy: copy messages to and from the library's memory; loan: write and read messages in \
+        place",
     values: OptionValues::OneOf(&["copy", IN_PLACE]),
     default: "copy",
 };

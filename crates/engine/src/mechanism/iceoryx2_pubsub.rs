@@ -22,7 +22,7 @@ use crate::channel::{Documentation, Mechanism, Setup};
 /// Facts about `iceoryx2-pubsub`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "iceoryx2-pubsub",
-    about: "iceoryx2 publish-subscribe: samples in shared memory, received by polling",
+    about: "publish-subscribe with iceoryx2: messages in shared memory, received by polling",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,
@@ -34,32 +34,41 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[API],
     modes: &MODES,
     documentation: Documentation {
-        how_it_works: "One service for each direction, with one publisher and one subscriber, of \
-            samples that are slices of bytes. To send, a peer loans a sample from its publisher's \
-            shared memory, fills it and publishes it: its position goes through a lock-free queue, \
-            which is also in shared memory. The subscriber reads the sample in place, and returns \
-            it through a second queue. api=copy copies from a buffer of the sender and into one of \
-            the receiver. api=loan composes and reads samples in place and copies nothing, except \
-            to echo a message: a received sample belongs to the other peer's publisher and cannot \
-            be sent. The library has no blocking receive: a peer polls, with a PAUSE instruction \
-            in between if the peers have separate CPUs, else with sched_yield. At most 8 samples \
-            are in flight in a stream, 1 in a round trip. If the subscriber's queue is full, \
-            publishing waits (RetryUntilDelivered): 10000 polls with sched_yield, then sleeps of \
-            100 µs, and after 100 of these, sleeps of 10 ms.",
-        message_boundaries: "Kept: one sample, one message.",
-        minimum_kernel: "Any, with a tmpfs at /dev/shm; since Linux 5.14 the memory is populated \
-            beforehand.",
-        defaults_that_matter: "By default the library has a queue of two samples and overwrites \
-            the oldest when it is full (safe overflow). Here nothing may be lost, so this is off. \
-            A service has room for one publisher, one subscriber and two nodes, instead of the \
-            default 2, 8 and 20. Peers connect one after the other, because the library may lose a \
-            peer if they connect at the same time. The event service, on which a receiver could \
-            sleep, is not used: a waiting peer uses all of its CPU. Nothing checks for dead nodes, \
-            so a killed peer is not noticed. Nodes are counted in each process, not in the file \
-            for this purpose (global_mgmt), which the library makes accessible to all users. Names \
-            are private to the run, below TMPDIR and in /dev/shm, whose size limits messages. The \
-            library makes the system calls, which are not counted. With separate CPUs the peers \
-            make none, unless a queue is full. --kernel-buffer does not apply.",
+        how_it_works: "Each direction has one iceoryx2 service, with one publisher and one \
+            subscriber. A sample of the service is a slice of bytes and contains one message. To \
+            send, a peer borrows (loans) a sample from its publisher's shared memory, fills the \
+            sample and publishes it. The position of the sample then goes through a lock-free \
+            queue, which is also in shared memory. The subscriber reads the sample in place and \
+            returns it through a second queue.\n\n\
+            - api=copy: the sender copies each message from its own buffer into a sample, and the \
+            receiver copies it from the sample into its own buffer.\n\
+            - api=loan: the peers compose and read messages directly in the samples, so nothing is \
+            copied. The only exception is an echo, which is copied to another sample: a received \
+            sample belongs to the publisher of the other peer and cannot be sent.\n\n\
+            The library has no blocking receive, so a waiting peer polls. Between two polls it \
+            executes a PAUSE instruction if the peers have separate CPUs, and calls sched_yield if \
+            not. At most 8 samples wait in the queue in a stream, and 1 in a round trip. If the \
+            queue is full, publishing waits (RetryUntilDelivered): it polls 10000 times with \
+            sched_yield, then sleeps 100 times for 100 µs, and then for 10 ms at a time.",
+        message_boundaries: "Kept: each sample contains one message.",
+        minimum_kernel: "Any, with a tmpfs at /dev/shm. Since Linux 5.14, the memory is populated \
+            before the clock starts.",
+        defaults_that_matter: "ipcperf changes these defaults of the library:\n\n\
+            - By default, a queue holds two samples, and a full queue overwrites its oldest sample \
+            (safe overflow). ipcperf turns overflow off, because no message may be lost.\n\
+            - By default, a service has room for 2 publishers, 8 subscribers and 20 nodes, which \
+            are the participants of the library. Here it has room for one publisher, one \
+            subscriber and two nodes.\n\
+            - By default, the library counts nodes in a file (global_mgmt), which it makes \
+            accessible to all users. Here each process counts its own nodes.\n\n\
+            The peers connect one after the other, because the library may lose a peer if both \
+            connect at the same time. ipcperf does not use the library's event service, on which a \
+            receiver could sleep, so a waiting peer uses all of its CPU. Nothing checks for dead \
+            nodes, so a peer does not notice that the other peer was killed. All names are private \
+            to the run; they are below TMPDIR and in /dev/shm. The size of /dev/shm limits the \
+            size of messages. The library makes the system calls itself, so ipcperf does not count \
+            them. With separate CPUs, the peers make none unless a queue is full. --kernel-buffer \
+            does not apply.",
         references: &[
             "[iceoryx2](https://docs.rs/iceoryx2)",
             "[on polling, and on its events](https://github.com/eclipse-iceoryx/iceoryx2/discussions/1222)",

@@ -25,7 +25,7 @@ use crate::channel::{Documentation, Mechanism, Setup};
 /// Facts about `iceoryx2-reqres`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "iceoryx2-reqres",
-    about: "iceoryx2 request-response: both in shared memory, received by polling",
+    about: "request-response with iceoryx2: messages in shared memory, received by polling",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,
@@ -37,25 +37,27 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[API],
     modes: &MODES,
     documentation: Documentation {
-        how_it_works: "One service with one client, the sender, and one server, the receiver; \
-            requests and responses are slices of bytes. They are in the shared memory of the \
-            client and of the server, and are sent as in iceoryx2-pubsub. The server answers the \
-            request that it holds, and releases it when the response is sent. In a stream nothing \
-            is answered: the client drops each pending response as it sends the request, which the \
-            server still receives (a fire-and-forget request), releases, and never answers. At \
-            most 8 requests are in flight, and a client that finds the server's queue full waits \
-            as in iceoryx2-pubsub. api=copy and api=loan are as there; an echo is copied from the \
-            request to the response. A waiting peer polls, with a PAUSE instruction in between if \
-            the peers have separate CPUs, else with sched_yield.",
-        message_boundaries: "Kept: one request or response, one message.",
-        minimum_kernel: "Any, with a tmpfs at /dev/shm; since Linux 5.14 the memory is populated \
-            beforehand.",
-        defaults_that_matter: "As for iceoryx2-pubsub: requests and responses are never \
-            overwritten (no safe overflow), one client, one server and two nodes, no event \
-            service, names private to the run, system calls not counted, --kernel-buffer does not \
-            apply. The library has room for three requests and six responses of the largest size \
-            if each is answered, for 17 requests in a stream, and allocates memory for each \
-            request that the server receives.",
+        how_it_works: "There is one iceoryx2 service with one client, which is the sender, and one \
+            server, which is the receiver. Requests and responses are slices of bytes. Requests \
+            are in the shared memory of the client, and responses in that of the server; they are \
+            sent like the samples of iceoryx2-pubsub. The server keeps a request until it has sent \
+            the response, and then releases the request. In a stream, the server answers no \
+            request (fire-and-forget): the client drops each pending response as soon as it has \
+            sent the request, and the server receives and releases the request. At most 8 requests \
+            are in flight. If the server's queue is full, the client waits as a publisher does in \
+            iceoryx2-pubsub. api=copy and api=loan have the same meaning as in iceoryx2-pubsub; an \
+            echo is copied from the request to the response. A waiting peer polls as in \
+            iceoryx2-pubsub.",
+        message_boundaries: "Kept: each request and each response contains one message.",
+        minimum_kernel: "Any, with a tmpfs at /dev/shm. Since Linux 5.14, the memory is populated \
+            before the clock starts.",
+        defaults_that_matter: "As with iceoryx2-pubsub, there is no safe overflow (requests and \
+            responses are never overwritten), no event service, and room for only one client, one \
+            server and two nodes. Names are private to the run. The library makes the system calls \
+            itself, so ipcperf does not count them. --kernel-buffer does not apply. If each \
+            request is answered, the library has room for three requests and six responses of the \
+            largest size. In a stream, it has room for 17 requests. It also allocates memory for \
+            each request that the server receives.",
         references: &[
             "[iceoryx2](https://docs.rs/iceoryx2)",
             "[on polling, and on its events](https://github.com/eclipse-iceoryx/iceoryx2/discussions/1222)",

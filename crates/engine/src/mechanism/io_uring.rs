@@ -35,7 +35,8 @@ const DEPTH: OptionSpec = OptionSpec {
 /// Option that selects what is registered with the kernel.
 const REGISTERED: OptionSpec = OptionSpec {
     name: "registered",
-    about: "what to register with the kernel in advance: the socket, the buffers",
+    about: "what is registered with the kernel in advance: the socket (files), the buffers, both, \
+        or none",
     values: OptionValues::OneOf(&["none", "files", "buffers", "both"]),
     default: "none",
 };
@@ -55,26 +56,34 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[DEPTH, REGISTERED],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "The socket is that of unix-stream. Sends and receives are queued in memory \
-            shared with the kernel; one io_uring_enter submits what is queued and waits until all \
-            of it is done. With depth=1 that is one operation: one enter for each send and one for \
-            each receive. With a larger depth, the sender of a stream sends from as many buffers \
-            in rotation and enters once for all of them, linked so that each waits for the one \
-            before. In a round trip, depth=2 and more delay a reply until the receive that follows \
-            it: one enter for both. What is delayed is sent before a phase ends. A send that \
-            stopped halfway ends its chain and is continued by another enter; it is not counted as \
-            a short write. Registered files save the kernel the lookup of the socket; registered \
-            buffers (READ_FIXED and WRITE_FIXED instead of SEND and RECV) stay pinned and mapped. \
-            One thread cannot wait for itself, so there is no 1thread.",
+        how_it_works: "The socket is the same as with unix-stream. A peer queues its sends and \
+            receives in memory that it shares with the kernel. One io_uring_enter submits what is \
+            queued and waits until all of it is done. The option depth sets the maximum number of \
+            operations in one io_uring_enter:\n\n\
+            - depth=1: each send and each receive takes one io_uring_enter.\n\
+            - A larger depth, in a stream: the sender sends from that many buffers in rotation and \
+            makes one io_uring_enter for all of them. The sends are linked, so that each one \
+            starts after the one before.\n\
+            - A larger depth, in a round trip: a peer holds back each message until its next \
+            receive, so that one io_uring_enter does both.\n\n\
+            Sends that are still held back at the end of a phase are submitted before the phase \
+            ends. If a send stops halfway, the linked sends after it are canceled, and another \
+            io_uring_enter continues at that point. This does not count as a short write. With \
+            registered=files, the kernel need not look up the socket for each operation. With \
+            registered=buffers, the buffers stay pinned and mapped, and READ_FIXED and WRITE_FIXED \
+            replace RECV and SEND. There is no mode 1thread, because one thread cannot wait for \
+            itself.",
         message_boundaries: "None: a receive returns what is queued, up to the requested size, \
-            across several sends.",
-        minimum_kernel: "Linux 5.12 (a send that stopped halfway ends its chain). Since 6.1 the \
-            ring is set up for one thread (IORING_SETUP_SINGLE_ISSUER, \
-            IORING_SETUP_DEFER_TASKRUN); since 5.19 the kernel completes a large send.",
-        defaults_that_matter: "There is no polling thread in the kernel. If a socket is full, an \
-            operation waits as poll does, until at most a quarter of SO_SNDBUF is in use; write \
-            continues at the first free byte. WRITE_FIXED then stops halfway, so large messages \
-            take several enters. Registered buffers count towards RLIMIT_MEMLOCK.",
+            even if it comes from several sends.",
+        minimum_kernel: "Linux 5.12: since then, a send that stops halfway cancels the linked \
+            sends after it. Since 5.19, the kernel itself continues a large send until it is \
+            complete. Since 6.1, the ring is set up for one thread (IORING_SETUP_SINGLE_ISSUER, \
+            IORING_SETUP_DEFER_TASKRUN).",
+        defaults_that_matter: "The kernel runs no polling thread (no IORING_SETUP_SQPOLL). If the \
+            socket is full, an operation waits as poll does: until at most a quarter of SO_SNDBUF \
+            is in use. (A plain write, as with unix-stream, continues as soon as any byte is \
+            free.) WRITE_FIXED stops halfway when the socket is full, so a large message takes \
+            several io_uring_enter calls. Registered buffers count towards RLIMIT_MEMLOCK.",
         references: &[
             "man:io_uring(7)",
             "man:io_uring_setup(2)",
@@ -105,11 +114,13 @@ fn unavailable(errno: Errno, disabled: &str) -> Unavailable {
             format!("io_uring_setup: {errno}"),
             "needs Linux 5.12 with CONFIG_IO_URING, and no seccomp filter that hides the call",
         ),
-        (Errno::OPNOTSUPP, _) => {
-            explain("this kernel's io_uring lacks what is needed".to_owned(), "needs Linux 5.12")
-        }
+        (Errno::OPNOTSUPP, _) => explain(
+            "this kernel's io_uring lacks an operation that ipcperf needs".to_owned(),
+            "needs Linux 5.12",
+        ),
         (Errno::PERM, "1") => explain(
-            "kernel.io_uring_disabled is 1: only kernel.io_uring_group may use io_uring".to_owned(),
+            "kernel.io_uring_disabled is 1: only members of kernel.io_uring_group may use io_uring"
+                .to_owned(),
             "set it to 0 with sysctl, or join that group",
         ),
         (Errno::PERM, "2") => explain(

@@ -16,7 +16,7 @@ use crate::worker;
 /// Facts about `ipc-channel`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "ipc-channel",
-    about: "channel of bytes of Servo's crate ipc-channel, one in each direction",
+    about: "byte channel of Servo's crate ipc-channel, one in each direction",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
@@ -30,23 +30,23 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "ipc::bytes_channel: a pair of Unix domain sequenced-packet sockets, on \
-            which a message is one packet, preceded by its length. A message larger than the \
-            socket's send buffer is sent in pieces: the first carries the descriptor of a socket \
-            created for this message, and the others follow through that socket. The sender does \
-            not copy the bytes first (sendmsg). The receiver gets them in memory that the library \
-            allocates for each message, with room for at least the largest packet, and reads them \
-            there; there is no further copy. An echo is sent from there. Both channels are created \
-            before the fork; unrelated programs would connect through the library's one-shot \
-            server.",
-        message_boundaries: "Kept: one send, one receive, one message.",
+        how_it_works: "ipc::bytes_channel creates a pair of Unix domain sequenced-packet sockets. \
+            A message is one packet, preceded by its length. If a message is larger than the \
+            socket's send buffer, it is sent in pieces. The first piece carries the descriptor of \
+            a socket that is created for this message, and the other pieces follow through that \
+            socket. sendmsg takes the bytes directly from the sender's buffer, without another \
+            copy. The library allocates memory for each message that arrives, with room for at \
+            least the largest packet. The receiver reads the message in this memory, without \
+            another copy, and sends an echo from there. Both channels are created before the fork; \
+            unrelated programs would connect through the library's one-shot server.",
+        message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "Raw bytes (IpcBytesSender), not values serialized by serde \
-            (IpcSender). A packet has the size of the send buffer of a new socket \
-            (net.core.wmem_default, usually 208 KiB); --kernel-buffer does not apply. A peer that \
-            is in the middle of a message of several packets when the other one dies does not \
-            notice, because it holds both ends of the socket created for the message. The library \
-            makes the system calls, which are not counted.",
+        defaults_that_matter: "The channels carry raw bytes (IpcBytesSender), not values \
+            serialized by serde (IpcSender). A packet has the size of the send buffer of a new \
+            socket (net.core.wmem_default, usually 208 KiB). --kernel-buffer does not apply. If a \
+            peer dies while a message of several pieces is under way, the other peer does not \
+            notice, because it holds both ends of the socket that was created for the message. The \
+            library makes the system calls itself, so ipcperf does not count them.",
         references: &["[ipc-channel](https://docs.rs/ipc-channel)", "man:unix(7)"],
     },
     in_flight_messages: |_| 2,

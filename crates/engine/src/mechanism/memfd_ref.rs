@@ -25,7 +25,8 @@ use crate::worker;
 /// Option that selects new or reused memfds.
 const MEMFD: OptionSpec = OptionSpec {
     name: "memfd",
-    about: "a new memfd for each message, or four in rotation, with acknowledgment",
+    about: "fresh: a new memfd for each message; reused: four memfds in rotation, with \
+        acknowledgment",
     values: OptionValues::OneOf(&["fresh", "reused"]),
     default: "reused",
 };
@@ -33,7 +34,8 @@ const MEMFD: OptionSpec = OptionSpec {
 /// Option that selects how the receiver accesses a memfd.
 const MAP: OptionSpec = OptionSpec {
     name: "map",
-    about: "how the receiver reads it: map each time, keep the mapping, or pread",
+    about: "how the receiver reads a memfd. each: map it for every message; cached: keep the \
+        mapping; read: pread",
     values: OptionValues::OneOf(&["each", "cached", "read"]),
     default: "cached",
 };
@@ -41,7 +43,8 @@ const MAP: OptionSpec = OptionSpec {
 /// Facts about `memfd-ref`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "memfd-ref",
-    about: "payload in a sealed memfd, whose descriptor is sent in a datagram; copied in and out",
+    about: "message copied into a sealed memfd, whose descriptor is sent in a datagram; the \
+        receiver copies it out",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
@@ -53,22 +56,29 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[MEMFD, MAP],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The message is copied into a memfd; a datagram of 16 bytes carries its \
-            length and the descriptor; the receiver copies the message out, into its own memory, \
-            and closes the descriptor. memfd=fresh: memfd_create, write, seal against any change, \
-            sendmsg, close. memfd=reused: the sender keeps four memfds mapped and uses them in \
-            rotation; the receiver acknowledges each message with one byte on a second socket, and \
-            the sender reads the acknowledgments when all four are in use. The receiver calls \
-            recvmsg, close, and mmap and munmap (map=each), pread (map=read) or neither \
-            (map=cached, which recognizes a memfd by the number that the sender gave it; a fresh \
-            one has to be mapped each time).",
-        message_boundaries: "Kept: one datagram, one memfd, one message.",
-        minimum_kernel: "Linux 3.17 (memfd_create); 5.1 for the seal against future writing.",
+        how_it_works: "The sender copies the message into a memfd and sends a Unix domain datagram \
+            of 16 bytes, which carries the memfd's descriptor and the length of the message. The \
+            receiver copies the message out of the memfd into its own memory and closes the \
+            descriptor. The options select the calls of the two peers:\n\n\
+            - memfd=fresh: the sender creates a memfd for each message: memfd_create, write, fcntl \
+            (seal against any change), sendmsg, close.\n\
+            - memfd=reused: the sender keeps four memfds mapped, uses them in rotation, and calls \
+            only sendmsg. The receiver acknowledges each message with one byte on a second socket. \
+            The sender reads the acknowledgments when all four memfds are in use.\n\
+            - map=each: the receiver calls recvmsg, mmap, munmap and close.\n\
+            - map=read: the receiver calls recvmsg, pread and close.\n\
+            - map=cached: the receiver calls recvmsg and close. It keeps the mapping of each \
+            reused memfd and recognizes the memfd by the number that the sender gave it. It has to \
+            map a fresh memfd each time, as with map=each.",
+        message_boundaries: "Kept: each datagram refers to one memfd, which contains one message.",
+        minimum_kernel: "Linux 3.17 (memfd_create). Since 5.1, reused memfds also have the seal \
+            F_SEAL_FUTURE_WRITE.",
         defaults_that_matter: "A reused memfd is sealed with F_SEAL_SHRINK, F_SEAL_GROW and \
-            F_SEAL_FUTURE_WRITE: it cannot shrink, so the receiver gets no SIGBUS, and the \
-            receiver cannot write to it. The sender can still change it, through the mapping that \
-            it made before; kdbus gave a stronger guarantee, because its seal stopped the sender \
-            too. This is why the receiver copies. --kernel-buffer does not apply.",
+            F_SEAL_FUTURE_WRITE. The memfd therefore cannot shrink, so the receiver cannot get \
+            SIGBUS, and the receiver cannot write to it. The sender can still change the memfd \
+            through the mapping that it made before sealing, so the receiver copies the message. \
+            (The seal of kdbus, a D-Bus transport inside the kernel, stopped the sender too.) \
+            --kernel-buffer does not apply.",
         references: &["man:memfd_create(2)", "man:fcntl(2), F_ADD_SEALS", "man:unix(7)"],
     },
     availability: available,

@@ -24,13 +24,13 @@ use crate::channel::{
     Blocking, Channel, Documentation, Endpoint, Granted, Mechanism, Opened, OptionSpec,
     OptionValues, Setup,
 };
-use crate::payload::MessageDirection;
+use crate::payload_check::MessageDirection;
 use crate::worker;
 
 /// Option that selects the lock or the counters of the queue.
 const LOCK: OptionSpec = OptionSpec {
     name: "lock",
-    about: "lock that guards the queue, or counter of its slots, on which peers wait",
+    about: "lock or counters with which a peer waits for a free or a full slot",
     values: OptionValues::OneOf(&[
         "futex",
         "fcntl-each",
@@ -60,24 +60,39 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[LOCK],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A mapped memfd with 2 to 64 slots (256 KiB of slots for small messages), \
-            each for one message. lock=fcntl-each takes a record lock around each message; if \
-            nothing can move, it yields (sched_yield) and takes the lock again: two calls per \
-            message, two and a yield per attempt. fcntl-needed checks without the lock first, and \
-            takes it only to check again. mutex: a robust mutex held around each message, and a \
-            condition variable. The others count full and free slots: futex (calls only to sleep \
-            and to wake), posix-sem (likewise, in the C library), sysv-sem (two calls per message, \
-            which also sleep), eventfd (write and read per message; a poll and a read more to \
-            sleep) and pipe (a byte per slot; write and read per message). A set of System V \
-            semaphores outlives its processes: the peer that exits first removes it, and the \
-            command tries again after the run.",
-        message_boundaries: "Kept.",
-        minimum_kernel: "Linux 3.17 (memfd_create); sysv-sem needs CONFIG_SYSVIPC.",
-        defaults_that_matter: "Record locks belong to an open file (F_OFD_SETLKW, Linux 3.15), \
-            because the older kind belongs to the whole process and would not exclude another \
-            thread; both cost the same. A sleeping peer wakes every 100 ms to check that the other \
-            one is alive. Calls that the C library makes by itself (mutex, posix-sem) are counted \
-            when they sleep, not when they wake. --kernel-buffer does not apply.",
+        how_it_works: "Each direction has a queue in a mapped memfd. Each slot of the queue holds \
+            one message. A queue has as many slots as fit into 256 KiB, but at least 2 and at most \
+            64. The sender waits for a free slot, and the receiver for a full one. The option lock \
+            selects how:\n\n\
+            - lock=fcntl-each: a peer takes a record lock, moves a message and releases the lock: \
+            two calls per message. If it cannot move a message, it releases the lock, yields \
+            (sched_yield) and tries again: three calls per attempt.\n\
+            - lock=fcntl-needed: a peer first checks the queue without the lock. Only if it cannot \
+            move a message does it take the lock and check again, as with fcntl-each.\n\
+            - lock=mutex: a peer holds a robust mutex while it moves a message, and waits on a \
+            condition variable.\n\
+            - lock=futex: the queue has two counters in shared memory, one of full and one of free \
+            slots. A peer makes a call only to sleep or to wake the other peer.\n\
+            - lock=posix-sem: the two counters are POSIX semaphores. The C library makes a call \
+            only to sleep or to wake the other peer.\n\
+            - lock=sysv-sem: the two counters are System V semaphores. Each peer makes two calls \
+            per message, one for each semaphore; it sleeps in these calls. The kernel keeps a set \
+            of System V semaphores until it is removed. The peer that exits first removes the set; \
+            if it still exists after the run, the ipcperf command removes it.\n\
+            - lock=eventfd: the two counters are eventfds. Each peer reads one and writes to the \
+            other for each message. To sleep, it calls poll and then reads again.\n\
+            - lock=pipe: the two counters are pipes that contain one byte per slot. Each peer \
+            reads from one and writes to the other for each message.",
+        message_boundaries: "Kept: each slot holds one message and its length.",
+        minimum_kernel: "Linux 3.17 (memfd_create); lock=sysv-sem needs CONFIG_SYSVIPC.",
+        defaults_that_matter: "The record locks belong to an open file (F_OFD_SETLKW, Linux 3.15). \
+            The older kind of record lock belongs to the whole process, so it would not exclude \
+            another thread of that process; both kinds cost the same. A peer that waits checks \
+            every 100 ms whether the process of the other peer still exists. This check is \
+            ipcperf's own: lock=futex by itself does not detect a death. With lock=pipe, the peer \
+            gets end of file instead. With lock=mutex and lock=posix-sem, the C library makes the \
+            calls: ipcperf counts those that sleep, but not those that wake the other peer. \
+            --kernel-buffer does not apply.",
         references: &[
             "man:fcntl_locking(2)",
             "man:pthread_mutexattr_setrobust(3)",

@@ -26,20 +26,21 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::KernelThread("ksoftirqd"),
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A TCP connection whose bytes carry additional sequence numbers, so that \
-            several paths could share them. Here there is one path; the difference from tcp is the \
-            cost of these numbers.",
+        how_it_works: "A TCP connection whose bytes carry additional sequence numbers, which let \
+            several network paths share the data. Here there is only one path, so the difference \
+            from tcp is the cost of these numbers.",
         message_boundaries: "None, as with tcp.",
         minimum_kernel: "Linux 5.6, with CONFIG_MPTCP.",
         defaults_that_matter: "TCP_NODELAY is set. net.mptcp.enabled enables MPTCP for a network \
-            namespace. Buffers are those of tcp, but at least 128 KiB are requested: with 16 KiB, \
-            connections stall forever. With any size, including the default, the kernel (observed \
-            on Linux 6.18) occasionally stalls for 0.2 s: a window update of the receiver does not \
-            arrive, and the transfer continues when the retransmission timer of MPTCP fires (nstat \
-            counts it in MPTcpExtMPTCPRetrans and MPTcpExtDuplicateData: the data that is sent \
-            again had arrived). Small messages are affected most: 6.5 MB in messages of 64 bytes \
-            took 0.4 to 6 s, and 0.2 s with tcp. No socket option prevents it; allow for it with \
-            --timeout.",
+            namespace. Buffers are the same as with tcp, but --kernel-buffer requests at least 128 \
+            KiB: with 16 KiB, connections stall forever.\n\n\
+            With any buffer size, including the default, a connection occasionally stalls for 0.2 \
+            s (observed on Linux 6.18). The cause is that a window update of the receiver does not \
+            arrive. The transfer continues when the retransmission timer of MPTCP fires and sends \
+            data again that had already arrived; nstat counts this in MPTcpExtMPTCPRetrans and \
+            MPTcpExtDuplicateData. Small messages are affected most: 6.5 MB in messages of 64 \
+            bytes took 0.4 to 6 s, compared with 0.2 s over tcp. No socket option prevents the \
+            stalls; set --timeout high enough for them.",
         references: &["https://docs.kernel.org/networking/mptcp.html", "man:tcp(7)"],
     },
     availability: available,

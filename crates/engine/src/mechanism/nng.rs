@@ -68,7 +68,7 @@ fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
 #[cfg(not(feature = "nng"))]
 fn built_in() -> Result<(), Unavailable> {
     Err(Unavailable {
-        reason: "this ipcperf was built without it".to_owned(),
+        reason: "ipcperf was built without nng".to_owned(),
         remedy: "cargo build --release --features nng, which needs cmake".to_owned(),
     })
 }

@@ -26,17 +26,19 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[CAPACITY, WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The kernel keeps a ring of pages. A write copies into it, a read copies out \
-            of it, and each sleeps if nothing can move. A write larger than the capacity is \
-            transferred in pieces, inside one call, as the reader makes room. With wait=poll, a \
-            poll precedes each read and each write, on nonblocking descriptors: one additional \
-            call for each, and a write for which there is not enough room takes several calls.",
+        how_it_works: "The kernel keeps a ring of pages for each pipe. A write copies bytes into \
+            these pages, and a read copies them out. A write to a full pipe and a read from an \
+            empty pipe sleep. If a write is larger than the capacity, the kernel transfers it in \
+            pieces within the same call, as the reader makes room. With wait=poll, the descriptors \
+            are nonblocking, and a peer calls poll before each read and each write: one additional \
+            call per read and per write. A write for which the pipe has too little room then takes \
+            several calls.",
         message_boundaries: "None: a read returns what has arrived, up to the requested size. \
-            Writes of at most PIPE_BUF (4096) bytes are not interleaved with others.",
+            Writes of at most PIPE_BUF (4096) bytes are not interleaved with other writes.",
         minimum_kernel: "Any; setting the capacity needs Linux 2.6.35.",
-        defaults_that_matter: "The capacity is 65536 bytes (16 pages); without CAP_SYS_RESOURCE \
-            its maximum is fs.pipe-max-size. A user above fs.pipe-user-pages-soft gets smaller \
-            pipes.",
+        defaults_that_matter: "The capacity is 65536 bytes (16 pages). Without CAP_SYS_RESOURCE, \
+            the capacity can be set to at most fs.pipe-max-size. A user whose pipes together \
+            exceed fs.pipe-user-pages-soft gets smaller pipes.",
         references: &["man:pipe(7)", "man:pipe(2)", "man:fcntl(2), F_SETPIPE_SZ"],
     },
     execute: readiness::execute::<UnnamedPipe, Poll>,

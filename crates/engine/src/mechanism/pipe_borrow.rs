@@ -20,7 +20,7 @@ use crate::worker;
 /// Option that sets the smallest message that is borrowed.
 const THRESHOLD: OptionSpec = OptionSpec {
     name: "threshold",
-    about: "minimum size of a send that borrows pages; smaller ones are copied",
+    about: "smallest send that borrows pages, in bytes; smaller sends are copied",
     values: OptionValues::BytesOr(&["never", "8192"]),
     default: "8192",
 };
@@ -28,7 +28,8 @@ const THRESHOLD: OptionSpec = OptionSpec {
 /// Option that selects when the memory of a message is used again.
 const REUSE: OptionSpec = OptionSpec {
     name: "reuse",
-    about: "send from several buffers in rotation, or wait until the reader has read each message",
+    about: "rotate: send from several buffers in rotation; sync: wait after each message until it \
+        has been read",
     values: OptionValues::OneOf(&["rotate", "sync"]),
     default: "rotate",
 };
@@ -36,8 +37,8 @@ const REUSE: OptionSpec = OptionSpec {
 /// Option that limits the number of buffers in turn.
 const ROTATION: OptionSpec = OptionSpec {
     name: "rotation",
-    about: "maximum number of buffers in rotation; fewer than enough corrupt messages, as --verify \
-        shows",
+    about: "maximum number of buffers in rotation; enough: as many as needed. With fewer, the \
+        sender overwrites messages that have not been read, as --verify shows",
     values: OptionValues::Number(1..=1_000),
     default: "enough",
 };
@@ -57,22 +58,25 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[CAPACITY, THRESHOLD, REUSE, ROTATION],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A send of at least the threshold is a vmsplice: it puts references to the \
-            sender's pages into the pipe, and the reader's read copies directly from them, so that \
-            there is one copy instead of two. The pages remain the sender's: if it writes to them \
-            before they are read, the reader sees the change. reuse=sync waits after each such \
-            message until the pipe is empty (FIONREAD, with sched_yield in between), as FreeBSD's \
-            pipes do by themselves; with 1thread the sender cannot wait, so it checks before the \
-            next message, for which it has a second buffer. reuse=rotate never waits: it sends \
-            from as many buffers in rotation as the pipe can refer to, plus two. There is one call \
-            for each send, however short, and with sync also the calls of the waiting; a vmsplice \
-            accepts no more than the pipe has room for.",
-        message_boundaries: "None, as with a pipe.",
+        how_it_works: "A send of at least the threshold is a vmsplice, which puts references to \
+            the sender's pages into the pipe and copies nothing. The receiver's read then copies \
+            directly from these pages, so the bytes are copied once instead of twice. The pages \
+            still belong to the sender: if the sender writes to them before they are read, the \
+            receiver sees the change. The option reuse selects how the sender prevents this:\n\n\
+            - reuse=rotate: the sender never waits. It sends from several buffers in rotation: one \
+            for each message to which the pipe can refer at the same time, plus two.\n\
+            - reuse=sync: after each message that borrows pages, the sender waits until the pipe \
+            is empty, as FreeBSD's pipes do by themselves. It checks with FIONREAD and calls \
+            sched_yield between two checks. In mode 1thread the sender cannot wait. It checks \
+            before it sends the next message instead, and has a second buffer for that message.\n\n\
+            A vmsplice accepts no more than the pipe has room for, so a large message can take \
+            several calls. With reuse=sync, the calls for waiting are counted too.",
+        message_boundaries: "None, as with pipe.",
         minimum_kernel: "Linux 2.6.17 (vmsplice).",
-        defaults_that_matter: "The threshold is that of FreeBSD (PIPE_MINDIRECT, 8192 bytes). A \
-            page takes a slot however little of it is used; a pipe of 65536 bytes has 16 slots. \
-            More buffers in rotation use more of the cache: at most the capacity plus two \
-            messages.",
+        defaults_that_matter: "The default threshold is that of FreeBSD (PIPE_MINDIRECT, 8192 \
+            bytes). Each page takes one slot of the pipe, even if only a part of the page is used; \
+            a pipe of 65536 bytes has 16 slots. More buffers in rotation use more of the cache: at \
+            most the capacity of the pipe plus two messages.",
         references: &["man:vmsplice(2)", "man:pipe(7)", "man:FIONREAD(2const)"],
     },
     in_flight_messages: |_| 4,

@@ -14,7 +14,7 @@ use crate::channel::{
 /// Option that pipes and FIFOs share.
 pub(super) const CAPACITY: OptionSpec = OptionSpec {
     name: "capacity",
-    about: "capacity of each pipe in the kernel; overrides --kernel-buffer",
+    about: "capacity of each pipe, in bytes; overrides --kernel-buffer",
     values: OptionValues::Bytes,
     default: "default",
 };

@@ -31,7 +31,8 @@ pub(super) fn in_flight_messages(_: &Setup<'_>) -> u64 {
 /// Option of both mechanisms that adds metadata to the length of each message.
 pub(super) const METADATA: OptionSpec = OptionSpec {
     name: "metadata",
-    about: "metadata sent with each message: the time of sending, the sender's credentials",
+    about: "metadata sent with each message: the time of sending, the sender's credentials, both, \
+        or none",
     values: OptionValues::OneOf(&["none", "timestamp", "credentials", "both"]),
     default: "none",
 };

@@ -36,17 +36,18 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "mq_send copies a message into the kernel, or directly to a sleeping \
-            receiver; mq_receive returns the oldest message of the highest priority (here there is \
-            only one priority). Either sleeps if the queue is full or empty. The queue is found by \
-            a name, which is removed before the peers start.",
-        message_boundaries: "Kept: one mq_receive, one message.",
+        how_it_works: "mq_send copies a message into the kernel, or directly to a receiver that \
+            sleeps. mq_receive returns the oldest message of the highest priority; ipcperf uses \
+            only one priority. mq_send sleeps if the queue is full, and mq_receive if it is empty. \
+            A program finds a queue by its name; ipcperf removes the name before the peers start.",
+        message_boundaries: "Kept: each mq_receive returns one message.",
         minimum_kernel: "Linux 2.6.6, with CONFIG_POSIX_MQUEUE.",
-        defaults_that_matter: "A message has at most fs.mqueue.msgsize_max (8192) bytes; more \
-            needs CAP_SYS_RESOURCE and is not tried. Queues are created for messages of the size \
-            in use, with fs.mqueue.msg_default (10) of them; --kernel-buffer requests as many as \
-            fit into it, at most fs.mqueue.msg_max. Fewer are granted if RLIMIT_MSGQUEUE (819200 \
-            bytes for all queues of a user) does not allow more.",
+        defaults_that_matter: "A message has at most fs.mqueue.msgsize_max (8192) bytes. Larger \
+            messages need CAP_SYS_RESOURCE; ipcperf does not try them. A queue has room for \
+            fs.mqueue.msg_default (10) messages of the size in use. With --kernel-buffer, it has \
+            room for as many messages as fit into that buffer, at most fs.mqueue.msg_max. It has \
+            room for fewer if RLIMIT_MSGQUEUE (819200 bytes for all queues of a user) does not \
+            allow more.",
         references: &["man:mq_overview(7)", "man:mq_send(3)", "man:mq_receive(3)"],
     },
     availability: available,

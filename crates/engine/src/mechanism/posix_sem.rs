@@ -28,15 +28,16 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "As futex, but with semaphores of the C library (sem_init, shared between \
-            processes) instead of counters: sem_post for each message, sem_wait to receive one. \
-            They are built on futexes and enter the kernel only to sleep and to wake. Only the C \
-            library knows when it does, so one call is counted for each sem_wait that has to \
+        how_it_works: "The same as futex, but with semaphores of the C library (sem_init, shared \
+            between processes) instead of the counters. The sender calls sem_post for each \
+            message, and the receiver calls sem_wait. The semaphores are built on futexes and \
+            enter the kernel only to sleep and to wake a sleeping peer. Only the C library knows \
+            when it enters the kernel, so ipcperf counts one call for each sem_wait that has to \
             wait.",
         message_boundaries: "Kept: the slot holds one message and its length.",
-        minimum_kernel: "Linux 2.6.0 (futex), 3.17 (memfd_create).",
-        defaults_that_matter: "glibc's sem_wait sleeps at once; musl's spins a hundred times \
-            first. The kernel buffers nothing, so --kernel-buffer does not apply.",
+        minimum_kernel: "Linux 3.17 (memfd_create).",
+        defaults_that_matter: "The sem_wait of glibc sleeps at once; that of musl spins a hundred \
+            times first. The kernel buffers nothing, so --kernel-buffer does not apply.",
         references: &["man:sem_overview(7)", "man:sem_post(3)", "man:sem_wait(3)"],
     },
     availability: memory_available,

@@ -18,7 +18,7 @@ use crate::worker;
 /// Facts about `process-vm`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "process-vm",
-    about: "process_vm_readv: the receiver copies from the sender's memory",
+    about: "the receiver copies from the sender's memory (process_vm_readv)",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::CrossMemoryRead,
@@ -33,15 +33,17 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "The sender stores the address and the length of its message in a small slot \
-            of shared memory. The receiver lets the kernel copy the message once, directly to its \
-            destination, and empties the slot. Until then the sender waits, because its buffer is \
-            being read. Both wait as in futex. One thread cannot wait for itself, so there is no \
-            1thread.",
-        message_boundaries: "Kept: one announcement, one message.",
-        minimum_kernel: "Linux 3.2 (process_vm_readv), 3.17 (memfd_create).",
-        defaults_that_matter: "The receiver must be allowed to trace the sender: same user, and, \
-            if Yama is set to 1, with the sender's permission (PR_SET_PTRACER), which it gives. \
-            The kernel buffers nothing, so --kernel-buffer does not apply.",
+            of shared memory. The receiver calls process_vm_readv, with which the kernel copies \
+            the message once, directly to its destination. The receiver then empties the slot. \
+            Until then the sender waits, because the receiver reads from the sender's buffer. Both \
+            peers wait as with futex. There is no mode 1thread, because one thread cannot wait for \
+            itself.",
+        message_boundaries: "Kept: the slot announces one message at a time.",
+        minimum_kernel: "Linux 3.17 (memfd_create).",
+        defaults_that_matter: "The receiver must be allowed to trace the sender. For this, both \
+            must belong to the same user. If kernel.yama.ptrace_scope is 1, the sender must also \
+            give its permission (PR_SET_PTRACER), which it does. The kernel buffers nothing, so \
+            --kernel-buffer does not apply.",
         references: &["man:process_vm_readv(2)", "man:ptrace(2)", "man:prctl(2), PR_SET_PTRACER"],
     },
     availability: available,

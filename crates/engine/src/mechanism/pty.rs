@@ -31,15 +31,17 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::KernelThread("kworker"),
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "Data written to the master becomes input of the terminal: it is copied into \
-            a buffer, which a kernel worker (kworker, whose CPU time is not counted) passes to the \
-            line discipline, from which the terminal is read. The other direction works the same \
-            way, without the buffer of the line discipline. Raw mode: no echo, no editing, no \
-            signals.",
-        message_boundaries: "None: a read returns what has arrived, at most 4095 bytes of input.",
-        minimum_kernel: "Linux 2.2; since 4.13 the terminal is opened without a path.",
+        how_it_works: "The master and the terminal are the two sides of a pseudoterminal. A write \
+            to the master copies the data into a buffer. A kernel worker (kworker, whose CPU time \
+            is not counted) passes the data on to the line discipline, from which a read of the \
+            terminal gets it. Data that is written to the terminal reaches the master in the same \
+            way, except that the line discipline does not buffer it. In raw mode there is no echo, \
+            no editing, and no signals.",
+        message_boundaries: "None: a read returns what has arrived. A read of the terminal returns \
+            at most 4095 bytes.",
+        minimum_kernel: "Linux 4.13 (TIOCGPTPEER, which opens the terminal without a path).",
         defaults_that_matter: "The line discipline holds 4096 bytes (N_TTY_BUF_SIZE), and up to 64 \
-            KiB wait in front of it. Neither can be set: --kernel-buffer does not apply.",
+            KiB wait in front of it. Neither size can be set, so --kernel-buffer does not apply.",
         references: &["man:pty(7)", "man:termios(3)", "man:ioctl_tty(2)"],
     },
     availability: available,

@@ -17,7 +17,8 @@ use crate::worker;
 /// Option of mechanisms that can wait in `poll`.
 pub(super) const WAIT: OptionSpec = OptionSpec {
     name: "wait",
-    about: "block in the transfer itself, or wait in poll before each; 1thread never blocks",
+    about: "block: wait in the read or write itself; poll: wait in poll before each read and \
+        write. No effect in mode 1thread",
     values: OptionValues::OneOf(&["block", "poll"]),
     default: "block",
 };
@@ -25,7 +26,8 @@ pub(super) const WAIT: OptionSpec = OptionSpec {
 /// Option of mechanisms that can wait in `select`.
 pub(super) const WAIT_SELECT: OptionSpec = OptionSpec {
     name: "wait",
-    about: "block in the transfer itself, or wait in select before each; 1thread never blocks",
+    about: "block: wait in the send or receive itself; select: wait in select before each send and \
+        receive. No effect in mode 1thread",
     values: OptionValues::OneOf(&["block", "select"]),
     default: "block",
 };

@@ -20,7 +20,8 @@ use crate::leftovers::{remove_owned_folder, run_names, to_cstring};
 /// Option of mechanisms that keep the payload in files.
 pub(super) const DIR: OptionSpec = OptionSpec {
     name: "dir",
-    about: "folder for the files, and thereby their file system; default is TMPDIR, else /tmp",
+    about: "folder for the files, which determines their file system; default: TMPDIR, or /tmp if \
+        TMPDIR is not set",
     values: OptionValues::Folder,
     default: "default",
 };

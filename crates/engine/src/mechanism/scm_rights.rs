@@ -26,7 +26,7 @@ const MAX_FDS: usize = MAX_EXTRA_FDS + 1;
 /// Option of mechanisms whose messages carry descriptors.
 pub(super) const FDS: OptionSpec = OptionSpec {
     name: "fds",
-    about: "descriptors passed with each message",
+    about: "number of descriptors of /dev/null passed with each message",
     values: OptionValues::Number(0..=MAX_EXTRA_FDS as u64),
     default: "3",
 };

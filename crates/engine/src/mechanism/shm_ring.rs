@@ -18,13 +18,13 @@ use crate::channel::{
     OptionValues, PeerPlacement, Setup,
 };
 use crate::limits::cacheline::{CLOSE_BELOW_NS, round_trip_between_ns};
-use crate::payload::MessageDirection;
+use crate::payload_check::MessageDirection;
 use crate::worker;
 
 /// Option that selects copying or in-place access.
 const API: OptionSpec = OptionSpec {
     name: "api",
-    about: "copy messages in and out, or write and read them in place",
+    about: "copy: copy messages in and out; loan: write and read messages in place",
     values: OptionValues::OneOf(&["copy", "loan"]),
     default: "copy",
 };
@@ -32,8 +32,8 @@ const API: OptionSpec = OptionSpec {
 /// Option that selects how a peer waits.
 const WAIT: OptionSpec = OptionSpec {
     name: "wait",
-    about: "spin for 20 µs (up to 1 ms if sleeps are short) and then sleep, sleep at once, or \
-        yield",
+    about: "spin-futex: spin for 20 µs (up to 1 ms if sleeps are short), then sleep; futex: sleep \
+        at once; yield: call sched_yield and poll again",
     values: OptionValues::OneOf(&["spin-futex", "futex", "yield"]),
     default: "spin-futex",
 };
@@ -41,8 +41,8 @@ const WAIT: OptionSpec = OptionSpec {
 /// Option that sets how many bytes a stream publishes at once.
 const BATCH: OptionSpec = OptionSpec {
     name: "batch",
-    about: "bytes of messages that a stream makes visible to its receiver at once; 0: each message \
-        as it is sent",
+    about: "bytes of messages that a stream makes visible to the receiver at once; 0: each message \
+        as soon as it is sent",
     values: OptionValues::Number(0..=1 << 20),
     default: "0",
 };
@@ -50,7 +50,8 @@ const BATCH: OptionSpec = OptionSpec {
 /// Facts about `shm-ring`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "shm-ring",
-    about: "ring of messages in shared memory, one in each direction; copied, or written and read in place",
+    about: "ring of messages in shared memory, one in each direction; messages are copied, or \
+        written and read in place",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,
@@ -62,24 +63,33 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[API, WAIT, BATCH],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A memfd, mapped twice back to back so that no record wraps. The length of a \
-            record precedes its payload and is stored last, so that one cache line carries both; \
-            there is no system call unless a peer has to sleep. With separate CPUs, long messages \
-            are passed in chunks (24 KiB of a 256 KiB ring in round trips, 64 KiB of 1 MiB in \
-            streams), so that both peers copy at the same time; on one CPU messages are passed \
-            whole. With api=loan, messages are composed and read in place: up to 16 KiB in the \
-            ring, longer ones in a pool of four slots, of which the one freed last is loaned next; \
-            an echo is copied from one ring to the other. CPUs that share no cache are detected by \
-            measurement (a cache-line round trip of at least 120 ns). On these, copying streams \
-            use 8 MiB, loaning streams of messages up to 4 MiB use 16 MiB, and loaning round trips \
-            of messages up to 1 MiB use 4 MiB: data that has left the writer's cache arrives \
-            faster than data that is fetched from it. With batch, the messages of a stream become \
-            visible to the receiver that many bytes at a time.",
-        message_boundaries: "Kept.",
-        minimum_kernel: "Linux 3.17 (memfd_create); 5.14 populates the mapping faster.",
-        defaults_that_matter: "Spinning needs a CPU: on one CPU spin-futex sleeps at once. A peer \
-            that has waited for 32 ms notices if the other one was killed. The kernel buffers \
-            nothing, so --kernel-buffer does not apply.",
+        how_it_works: "Each direction has a ring in a memfd. The ring is mapped twice, the second \
+            mapping directly behind the first, so that no message wraps around at the end. The \
+            length of a message is directly in front of its payload and is stored last, so that a \
+            short message needs only one cache line. There is no system call unless a peer has to \
+            sleep.\n\n\
+            - api=copy: messages are copied into the ring and out of it. If the peers share one \
+            CPU, each message is passed whole. Otherwise long messages are passed in chunks, so \
+            that both peers copy at the same time. The chunks have 24 KiB in round trips, where \
+            the ring has 256 KiB, and 64 KiB in streams, where the ring has 1 MiB.\n\
+            - api=loan: messages are composed and read in place. Messages of up to 16 KiB are in \
+            the ring. Longer messages are in a pool of four slots; the slot that was freed last is \
+            used next. An echo is copied from one ring to the other.\n\
+            - Distant CPUs: if the peers have separate CPUs, ipcperf first measures how long a \
+            cache line takes from one CPU to the other and back. If it takes at least 120 ns, some \
+            rings are larger: 8 MiB for streams with api=copy, 16 MiB for streams with api=loan, \
+            and 4 MiB for round trips with api=loan. With api=loan, messages of up to 4 MiB \
+            (streams) or 1 MiB (round trips) are then in the ring. The reason for larger rings is \
+            that data that has left the writer's cache arrives faster than data that is fetched \
+            from this cache.\n\
+            - batch: in a stream, messages become visible to the receiver in groups of this many \
+            bytes.",
+        message_boundaries: "Kept: each receive returns one message.",
+        minimum_kernel: "Linux 3.17 (memfd_create). Since 5.14, the kernel populates the mapping \
+            faster.",
+        defaults_that_matter: "Spinning needs a CPU for each peer: if the peers share one CPU, \
+            wait=spin-futex sleeps at once. A peer that has waited for 32 ms checks whether the \
+            other peer was killed. The kernel buffers nothing, so --kernel-buffer does not apply.",
         references: &["man:memfd_create(2)", "man:futex(2)", "man:mmap(2)"],
     },
     availability: available,

@@ -145,7 +145,7 @@ fn find_max_message(socket: &OwnedFd, peer: &OwnedFd, limit_bytes: u64) -> Optio
             fails = middle;
         }
     }
-    Some(Limit { bytes: fits, reason: "the kernel allocates no larger one".to_owned() })
+    Some(Limit { bytes: fits, reason: "the kernel allocates no larger message".to_owned() })
 }
 
 #[cfg(test)]

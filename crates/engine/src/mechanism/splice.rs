@@ -22,7 +22,7 @@ use crate::worker;
 /// Facts about `splice`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "splice",
-    about: "vmsplice into a pipe, splice from it to /dev/null: moves no data",
+    about: "pages are put into a pipe (vmsplice) and moved to /dev/null (splice): moves no data",
     boundaries: Boundaries::None,
     delivery: Delivery::Nothing,
     path: PayloadPath::Nowhere,
@@ -34,13 +34,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "vmsplice puts references to the sender's pages into a pipe; splice moves \
-            them to /dev/null, where they are dropped. The receiver never gets a byte, and nothing \
-            is copied: published figures for this pair of calls are the cost of counting pages. It \
-            therefore has no bandwidth, is never ranked, and cannot be verified.",
-        message_boundaries: "None: a splice moves what is there, up to the requested size.",
+            the references to /dev/null, where they are dropped. The receiver never gets a byte, \
+            and nothing is copied. Published figures for this pair of calls are therefore the cost \
+            of counting pages. ipcperf never ranks splice, reports no bandwidth for it, and \
+            refuses to run it with --verify.",
+        message_boundaries: "None: a splice moves what is in the pipe, up to the requested size.",
         minimum_kernel: "Linux 2.6.17.",
-        defaults_that_matter: "A pipe has 16 slots, each for one page or part of one, whatever the \
-            number of bytes: small messages fill it early. --kernel-buffer does not apply.",
+        defaults_that_matter: "A pipe has 16 slots. Each slot refers to one page or to a part of \
+            one page, so small messages fill the pipe early. --kernel-buffer does not apply.",
         references: &["man:vmsplice(2)", "man:splice(2)", "man:pipe(7)"],
     },
     execute: worker::execute::<Splice>,

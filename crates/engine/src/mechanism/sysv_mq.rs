@@ -18,7 +18,7 @@ use crate::worker;
 /// Facts about `sysv-mq`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-mq",
-    about: "System V message queue; one queue, with a message type for each direction",
+    about: "System V message queue; a single queue, with one message type for each direction",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
@@ -29,15 +29,18 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "msgsnd copies a message into the kernel; msgrcv returns the oldest one of \
-            its type. The type precedes the text in memory, so a peer whose text is elsewhere, as \
-            here, makes one more copy on its own side. A queue outlives its processes: the peer \
-            that exits first removes it, and the command tries again after the run.",
-        message_boundaries: "Kept: one msgrcv, one message.",
+        how_it_works: "msgsnd copies a message into the kernel; msgrcv returns the oldest message \
+            of the requested type. Both calls require that the type directly precedes the text of \
+            the message in memory. ipcperf keeps the text elsewhere, so each peer makes one more \
+            copy in its own memory. The kernel keeps a queue until it is removed. The peer that \
+            exits first removes it; if the queue still exists after the run, the ipcperf command \
+            removes it.",
+        message_boundaries: "Kept: each msgrcv returns one message.",
         minimum_kernel: "Any, with CONFIG_SYSVIPC.",
-        defaults_that_matter: "A message has at most kernel.msgmax (8192) bytes, a queue at most \
-            kernel.msgmnb (16384). --kernel-buffer sets msg_qbytes, at most kernel.msgmnb: more \
-            needs CAP_SYS_RESOURCE and is not tried.",
+        defaults_that_matter: "A message has at most kernel.msgmax (8192) bytes, and a queue holds \
+            at most kernel.msgmnb (16384) bytes. --kernel-buffer sets the capacity of the queue \
+            (msg_qbytes) to at most kernel.msgmnb. A larger capacity needs CAP_SYS_RESOURCE; \
+            ipcperf does not try it.",
         references: &["man:msgop(2)", "man:msgctl(2)", "man:sysvipc(7)"],
     },
     // SAFETY: the call takes only numbers.

@@ -23,20 +23,25 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     waits: PeerWait::Sleeps,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::NotDetected,
-    unrelated: Unrelated::No("its memory must be inherited or passed; the semaphores have a key"),
+    unrelated: Unrelated::No(
+        "its memory must be inherited or passed; only the semaphores have a \
+        key",
+    ),
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A memfd has one slot in each direction. The sender copies its message into \
-            the slot and adds 1 to a semaphore with semop; the receiver subtracts 1 and copies the \
-            message out. Another semaphore of the set wakes a sender that waits for the slot to \
-            become free. Each operation is a system call. A set outlives its processes: the peer \
-            that exits first removes it, and the command tries again after the run.",
+        how_it_works: "A memfd has one slot for each direction. The sender copies its message into \
+            the slot and adds 1 to a semaphore with semop. The receiver subtracts 1 and copies the \
+            message out. Another semaphore of the same set wakes a sender that waits for the slot \
+            to become free. Each of these operations is a system call. The kernel keeps a set of \
+            semaphores until it is removed. The peer that exits first removes the set; if it still \
+            exists after the run, the ipcperf command removes it.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 3.17 (memfd_create), with CONFIG_SYSVIPC.",
-        defaults_that_matter: "One operation per call, without SEM_UNDO, whose adjustment values \
-            would overflow: one peer only adds, the other only subtracts. The kernel buffers no \
-            payload, so --kernel-buffer does not apply.",
+        defaults_that_matter: "Each semop performs one operation and does not use SEM_UNDO. With \
+            SEM_UNDO, the kernel's adjustment values would overflow, because one peer only adds to \
+            a semaphore and the other peer only subtracts from it. The kernel buffers no payload, \
+            so --kernel-buffer does not apply.",
         references: &["man:semop(2)", "man:semget(2)", "man:sysvipc(7)"],
     },
     availability: available,

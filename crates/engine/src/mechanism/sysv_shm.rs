@@ -17,7 +17,7 @@ use crate::worker;
 /// Facts about `sysv-shm`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-shm",
-    about: "one slot in a System V shared memory segment, in each direction; waits on a futex",
+    about: "one slot in System V shared memory in each direction; a futex announces each message",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,
@@ -28,14 +28,15 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "shmget creates a segment that other processes find by its key; shmat maps \
-            it. System V shared memory provides no way to wait for data, so the peers wait as in \
-            futex; the only difference from futex is the memory. The segment is marked for removal \
-            as soon as it is attached, and disappears with the last peer.",
+        how_it_works: "shmget creates a segment, which other processes can find by its key; shmat \
+            maps it. System V shared memory provides no way to wait for data, so the peers wait as \
+            with the mechanism futex. The memory is the only difference from that mechanism. The \
+            segment is marked for removal as soon as it is attached, and disappears with the last \
+            peer.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 2.6.0, with CONFIG_SYSVIPC.",
-        defaults_that_matter: "Pages have the usual size (no SHM_HUGETLB). The kernel buffers \
-            nothing, so --kernel-buffer does not apply; kernel.shmmax limits a segment.",
+        defaults_that_matter: "Pages have the usual size (no SHM_HUGETLB). kernel.shmmax limits \
+            the size of a segment. The kernel buffers nothing, so --kernel-buffer does not apply.",
         references: &["man:shmget(2)", "man:shmat(2)", "man:sysvipc(7)", "man:futex(2)"],
     },
     // SAFETY: the call takes only numbers.

@@ -22,8 +22,7 @@ use crate::worker;
 /// Option that sets `TCP_NODELAY`.
 const NODELAY: OptionSpec = OptionSpec {
     name: "nodelay",
-    about: "TCP_NODELAY: send small writes at once (on), or let Nagle's algorithm combine them \
-        (off)",
+    about: "on: send small writes at once (TCP_NODELAY); off: Nagle's algorithm may combine them",
     values: OptionValues::OneOf(&["on", "off"]),
     default: "on",
 };
@@ -31,7 +30,7 @@ const NODELAY: OptionSpec = OptionSpec {
 /// Option that sets the port.
 const PORT: OptionSpec = OptionSpec {
     name: "port",
-    about: "port to listen on: a free one (any), or this one",
+    about: "port to listen on; any: a free port",
     values: OptionValues::Number(1..=65_535),
     default: "any",
 };
@@ -51,15 +50,16 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[NODELAY, PORT],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The whole network stack without a network: segments of up to 64 KiB are \
-            queued, acknowledged and delivered to the receiving socket, mostly within the sender's \
-            own system call.",
+        how_it_works: "The data passes through the whole network stack, but over no network. \
+            Segments of up to 64 KiB are queued, acknowledged and delivered to the receiving \
+            socket, mostly within the sender's own system call.",
         message_boundaries: "None: a read returns what has arrived, up to the requested size.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "TCP_NODELAY is on here; the system's default is off. Buffers grow \
-            automatically (net.ipv4.tcp_wmem, tcp_rmem) unless a size is requested, which fixes \
-            it. The size is requested before the connection is made: a small buffer set later \
-            stalls on segments for which it has no room.",
+        defaults_that_matter: "ipcperf sets TCP_NODELAY; the system's default is off. Buffers grow \
+            automatically (net.ipv4.tcp_wmem, net.ipv4.tcp_rmem). If --kernel-buffer requests a \
+            size, this size is fixed. ipcperf requests the size before it makes the connection: if \
+            a small buffer were set later, the connection would stall on segments for which the \
+            buffer has no room.",
         references: &["man:tcp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::STREAM),
@@ -141,7 +141,7 @@ fn bind_failure(port: u16, errno: Errno) -> Failure {
     let failure = setup_failure(&format!("binding to port {port} of 127.0.0.1"), errno);
     match errno {
         Errno::ADDRINUSE => failure.with_remedy(format!(
-            "another program uses it (ss -tlnp sport = :{port}): choose another port, or port=any"
+            "another program uses port {port} (to find it: ss -tlnp sport = :{port}); choose another port, or port=any"
         )),
         Errno::ACCESS => failure.with_remedy(
             "choose a port from net.ipv4.ip_unprivileged_port_start (1024) on, or port=any",

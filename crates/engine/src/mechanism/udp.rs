@@ -20,7 +20,8 @@ use crate::worker;
 /// Facts about `udp`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "udp",
-    about: "UDP over the loopback interface; drops datagrams for which the receiver has no room",
+    about: "UDP over the loopback interface; datagrams for which the receiver has no room are \
+        dropped",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Lossy,
     path: PayloadPath::Kernel,
@@ -32,15 +33,16 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A datagram is delivered to the receiving socket within the sender's own \
-            system call, and dropped there if SO_RCVBUF is full: nothing slows the sender down. \
-            Bandwidth counts what arrived, lost_messages what did not. A stream ends with empty \
-            datagrams, repeated until the receiver has received one. The receiver reads the CPU's \
-            time stamp counter after each message, because it cannot know which is the last.",
-        message_boundaries: "Kept: one receive, one message. The maximum over IPv4 is 65507 \
-            bytes.",
+            system call. If SO_RCVBUF is full, the datagram is dropped at that point; nothing \
+            slows the sender down. Bandwidth counts the messages that arrived, and lost_messages \
+            counts those that did not. The sender ends a stream with an empty datagram, which it \
+            repeats until the receiver has received one. The receiver reads the CPU's time stamp \
+            counter after each message, because it cannot know which message is the last.",
+        message_boundaries: "Kept: each receive returns one message. Over IPv4, a message has at \
+            most 65507 bytes.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "SO_RCVBUF is net.core.rmem_default (212992 bytes) and counts the \
-            kernel's overhead, about 770 bytes for a small datagram.",
+        defaults_that_matter: "SO_RCVBUF is net.core.rmem_default (212992 bytes). The kernel's \
+            overhead counts towards it, about 770 bytes for a small datagram.",
         references: &["man:udp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::DGRAM),

@@ -24,13 +24,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "Each send appends one socket buffer to the receiver's queue; each receive \
-            removes one. The sender sleeps if SO_SNDBUF is used up or the queue is full. Reliable \
-            and in order, unlike datagrams over a network.",
-        message_boundaries: "Kept: one receive, one message.",
+        how_it_works: "Each send appends one socket buffer (skb) to the receiver's queue, and each \
+            receive removes one. The sender sleeps if SO_SNDBUF is used up or the queue is full. \
+            Unlike datagrams over a network, these datagrams always arrive, and in order.",
+        message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Any.",
         defaults_that_matter: "At most net.unix.max_dgram_qlen (10) messages wait in the queue. \
-            The largest message is SO_SNDBUF (212992) less 32 bytes.",
+            The largest message is 32 bytes smaller than SO_SNDBUF (212992 bytes).",
         references: &["man:unix(7)", "man:socketpair(2)", "man:socket(7)"],
     },
     limit: |setup| unix_limit(SocketType::DGRAM, setup),

@@ -24,12 +24,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A connection, like unix-stream, that carries messages, like unix-dgram: the \
-            receiver gets end of file when the peer is gone, and each send is one receive.",
-        message_boundaries: "Kept: one receive, one message.",
+        how_it_works: "A connection, like unix-stream, that carries messages, like unix-dgram. \
+            Each receive returns the bytes of one send. If the other peer is gone, the receiver \
+            gets end of file.",
+        message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Linux 2.6.4.",
-        defaults_that_matter: "The largest message is SO_SNDBUF (212992) less 32 bytes; SO_SNDBUF \
-            also limits what is queued.",
+        defaults_that_matter: "The largest message is 32 bytes smaller than SO_SNDBUF (212992 \
+            bytes). SO_SNDBUF also limits how many bytes wait in the queue.",
         references: &["man:unix(7)", "man:socketpair(2)"],
     },
     limit: |setup| unix_limit(SocketType::SEQPACKET, setup),

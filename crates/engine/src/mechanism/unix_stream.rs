@@ -25,15 +25,16 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A write copies into socket buffers (skbs of up to 32 KiB and their pages) \
-            in the receiver's queue; a read copies out of them. The writer sleeps if the queue \
-            exceeds SO_SNDBUF. With wait=poll, a poll precedes each read and each write, on \
-            nonblocking descriptors: one additional call for each.",
-        message_boundaries: "None: a read returns what is queued, up to the requested size, across \
-            several writes.",
+        how_it_works: "A write copies the bytes into socket buffers (skbs of up to 32 KiB and \
+            their pages) in the receiver's queue. A read copies the bytes out of them. The writer \
+            sleeps while the queue exceeds SO_SNDBUF. With wait=poll, the descriptors are \
+            nonblocking, and a peer calls poll before each read and each write: one additional \
+            call per read and per write.",
+        message_boundaries: "None: a read returns what is queued, up to the requested size, even \
+            if it comes from several writes.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "SO_SNDBUF is net.core.wmem_default (212992 bytes); it includes the \
-            kernel's overhead, so small writes fill it early. SO_RCVBUF has no effect.",
+        defaults_that_matter: "SO_SNDBUF is net.core.wmem_default (212992 bytes). The kernel's \
+            overhead counts towards it, so small writes fill it early. SO_RCVBUF has no effect.",
         references: &["man:unix(7)", "man:socketpair(2)", "man:socket(7)"],
     },
     execute: readiness::execute::<UnixStream, Poll>,

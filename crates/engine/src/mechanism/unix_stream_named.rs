@@ -17,7 +17,7 @@ use crate::worker;
 /// Option that selects the kind of address.
 const ADDRESS: OptionSpec = OptionSpec {
     name: "address",
-    about: "a path in the file system, or a name in the abstract namespace",
+    about: "path: a path in the file system; abstract: a name in the abstract namespace",
     values: OptionValues::OneOf(&["path", "abstract"]),
     default: "path",
 };
@@ -37,13 +37,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[ADDRESS],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "bind, listen, connect and accept instead of socketpair, as unrelated \
-            processes do. Once connected, data takes the same path as in unix-stream. The \
-            connection is made, and the name removed, before the clock starts.",
+        how_it_works: "The two sockets are connected by bind, listen, connect and accept, as \
+            unrelated processes connect, and not by socketpair. Once connected, data takes the \
+            same path as with unix-stream. The connection is made, and the name is removed, before \
+            the clock starts.",
         message_boundaries: "None, as with unix-stream.",
-        minimum_kernel: "Any; abstract names exist only on Linux (2.2).",
-        defaults_that_matter: "As unix-stream. A path is protected by the permissions of its \
-            folder, an abstract name only by the network namespace.",
+        minimum_kernel: "Any; abstract names need Linux 2.2 and do not exist on other systems.",
+        defaults_that_matter: "The same as for unix-stream. The permissions of the folder protect \
+            a path. Only the network namespace protects an abstract name.",
         references: &["man:unix(7)", "man:bind(2)", "man:connect(2)"],
     },
     execute: worker::execute::<UnixStreamNamed>,

@@ -33,16 +33,17 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::KernelThread("kworker"),
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "Bytes are copied into packets of up to 64 KiB, which a kernel worker \
-            (kworker, whose CPU time is not counted) passes to the receiving socket; between \
-            virtual machines a hypervisor would carry them. Credit for free buffer space returns \
-            the same way.",
+        how_it_works: "The kernel copies the bytes into packets of up to 64 KiB. A kernel worker \
+            (kworker, whose CPU time is not counted) passes the packets to the receiving socket; \
+            between virtual machines, a hypervisor would carry them. In the other direction, \
+            packets report how much of the receiving socket's buffer is free (credit).",
         message_boundaries: "None: a read returns what has arrived, up to the requested size.",
         minimum_kernel: "Linux 5.6, with CONFIG_VSOCKETS_LOOPBACK.",
-        defaults_that_matter: "The receiving socket holds 256 KiB. --kernel-buffer sets \
-            SO_VM_SOCKETS_BUFFER_SIZE and raises its maximum, which needs no privilege; at least \
-            128 bytes are requested. The kernel worker cannot be identified, so runs are not \
-            judged by missing or awaited CPU time.",
+        defaults_that_matter: "The receiving socket holds 256 KiB. --kernel-buffer sets this size \
+            (SO_VM_SOCKETS_BUFFER_SIZE) and its maximum, which needs no privilege; ipcperf \
+            requests at least 128 bytes. The kernel worker cannot be identified, so noise \
+            detection does not judge these runs by missing CPU time or by time that a peer waited \
+            for its CPU.",
         references: &["man:vsock(7)"],
     },
     availability: || bind_loopback().map(drop).map_err(unavailable),

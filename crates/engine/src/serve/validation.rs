@@ -29,7 +29,7 @@ pub(super) fn validate(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Fail
 
 fn refused(place: String) -> Failure {
     Failure::new(FailureKind::SetUp, place)
-        .with_remedy("if the plan comes from a file, it was edited: create it again")
+        .with_remedy("if the plan comes from a file, the file was edited; create it again")
 }
 
 fn check_size(what: &str, bytes: u64) -> Result<(), Failure> {

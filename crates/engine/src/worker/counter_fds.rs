@@ -1,4 +1,4 @@
-//! Dials: counter descriptors that an instrument hands to a peer, which reads them just before and just after its part
+//! Counter descriptors that an instrument hands to a peer, which reads them just before and just after its part
 //! of each phase. The instrument interprets the readings.
 //!
 //! Counters that another process opened are read exactly in this way, whatever they count, and without a call within
@@ -40,7 +40,7 @@ impl CounterFds {
     /// Returns `EPIPE` if the other end is closed, `EMSGSIZE` if more descriptors were passed than there is room for,
     /// and the errors of recvmsg(2).
     pub(crate) fn receive(from: BorrowedFd<'_>) -> Result<(Self, u8), Errno> {
-        let (mut byte, mut dials) = ([0], Vec::new());
+        let (mut byte, mut counter_fds) = ([0], Vec::new());
         let room = rustix::cmsg_space!(ScmRights(MAX_COUNTER_FDS));
         let mut space = vec![std::mem::MaybeUninit::uninit(); room];
         let mut passed = RecvAncillaryBuffer::new(&mut space);
@@ -48,31 +48,31 @@ impl CounterFds {
         let received = retry_on_intr(|| recvmsg(from, into, &mut passed, RecvFlags::CMSG_CLOEXEC))?;
         for message in passed.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-                dials.extend(descriptors.map(CounterFd::new));
+                counter_fds.extend(descriptors.map(CounterFd::new));
             }
         }
         match received.bytes {
             0 => Err(Errno::PIPE),
             _ if received.flags.contains(ReturnFlags::CTRUNC) => Err(Errno::MSGSIZE),
-            _ => Ok((Self(dials), byte[0])),
+            _ => Ok((Self(counter_fds), byte[0])),
         }
     }
 
     /// Reads every descriptor before a phase.
     pub(crate) fn read_before(&mut self) {
-        self.0.iter_mut().for_each(|dial| dial.before.read(&dial.descriptor));
+        self.0.iter_mut().for_each(|counter_fd| counter_fd.before.read(&counter_fd.descriptor));
     }
 
     /// Reads every descriptor after a phase.
     pub(crate) fn read_after(&mut self) {
-        self.0.iter_mut().for_each(|dial| dial.after.read(&dial.descriptor));
+        self.0.iter_mut().for_each(|counter_fd| counter_fd.after.read(&counter_fd.descriptor));
     }
 
     /// Readings of the last phase, in the order in which the descriptors were handed over.
     pub(crate) fn readings(&self) -> Vec<CounterReading> {
-        let reading = |dial: &CounterFd| CounterReading {
-            before: dial.before.values(),
-            after: dial.after.values(),
+        let reading = |counter_fd: &CounterFd| CounterReading {
+            before: counter_fd.before.values(),
+            after: counter_fd.after.values(),
         };
         self.0.iter().map(reading).collect()
     }
@@ -120,17 +120,17 @@ mod tests {
         let (to, from) = UnixStream::pair().unwrap();
         let (first, second) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
         pass_descriptors(&to, &[first.0.as_fd(), second.0.as_fd()]);
-        let (mut dials, byte) = CounterFds::receive(from.as_fd()).unwrap();
+        let (mut counter_fds, byte) = CounterFds::receive(from.as_fd()).unwrap();
         assert_eq!(byte, b'\n');
         for phase in [10_u64, 20] {
             for moment in [1, 2] {
                 (&first.1).write_all(&(phase + moment).to_ne_bytes()).unwrap();
                 let words = [[phase; 8], [moment; 8]].map(|word| word[0].to_ne_bytes()).concat();
                 (&second.1).write_all(&words).unwrap();
-                if moment == 1 { dials.read_before() } else { dials.read_after() }
+                if moment == 1 { counter_fds.read_before() } else { counter_fds.read_after() }
             }
         }
-        let readings = dials.readings();
+        let readings = counter_fds.readings();
         assert_eq!(readings[0], CounterReading { before: vec![21], after: vec![22] });
         assert_eq!(readings[1], CounterReading { before: vec![20, 1], after: vec![20, 2] });
     }
@@ -140,9 +140,9 @@ mod tests {
         let (to, from) = UnixStream::pair().unwrap();
         let (_inlet, outlet) = std::io::pipe().unwrap();
         pass_descriptors(&to, &[outlet.as_fd()]);
-        let (mut dials, _) = CounterFds::receive(from.as_fd()).unwrap();
-        dials.read_before();
-        assert_eq!(dials.readings(), [CounterReading::default()]);
+        let (mut counter_fds, _) = CounterFds::receive(from.as_fd()).unwrap();
+        counter_fds.read_before();
+        assert_eq!(counter_fds.readings(), [CounterReading::default()]);
     }
 
     #[test]

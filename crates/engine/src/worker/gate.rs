@@ -77,7 +77,7 @@ fn peer_id(place: &ThreadIds, role: Role, scope: PeerScope) -> PeerId {
 
 /// Collects the peers that have entered their IDs, and their broker.
 pub(super) fn participants(spec: &RunSpec, control: &Control, broker: Option<u32>) -> Participants {
-    let extent = match spec.mode {
+    let scope = match spec.mode {
         // The threads that a library starts in the shared process cannot be attributed to one role.
         Mode::TwoThreads => PeerScope::Thread,
         Mode::OneThread | Mode::TwoProcesses => PeerScope::Process,
@@ -86,10 +86,10 @@ pub(super) fn participants(spec: &RunSpec, control: &Control, broker: Option<u32
         Mode::OneThread => &[Role::Both],
         Mode::TwoThreads | Mode::TwoProcesses => &[Role::Sender, Role::Receiver],
     };
-    let parties = roles.iter().map(|&role| peer_id(control.thread_ids(role), role, extent));
+    let peers = roles.iter().map(|&role| peer_id(control.thread_ids(role), role, scope));
     let broker =
         broker.map(|pid| PeerId { role: Role::Broker, pid, tid: pid, scope: PeerScope::Process });
-    Participants { peers: parties.chain(broker).collect() }
+    Participants { peers: peers.chain(broker).collect() }
 }
 
 fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
@@ -103,7 +103,7 @@ fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
 /// Reads a single byte: the next one is for the other peer.
 fn receive_counter_fds(from: BorrowedFd<'_>) -> Result<CounterFds, Errno> {
     match CounterFds::receive(from)? {
-        (dials, END) => Ok(dials),
+        (counter_fds, END) => Ok(counter_fds),
         _ => Err(Errno::PROTO),
     }
 }
@@ -122,7 +122,7 @@ mod tests {
         control.thread_ids(Role::Sender).record();
         control.thread_ids(Role::Receiver).record();
         let announced = participants(&spec("pipe", [0, 0]), control, Some(7));
-        let roles: Vec<Role> = announced.peers.iter().map(|player| player.role).collect();
+        let roles: Vec<Role> = announced.peers.iter().map(|peer| peer.role).collect();
         assert_eq!(roles, [Role::Sender, Role::Receiver, Role::Broker]);
         assert_eq!(announced.peers[0].pid, std::process::id());
         assert_ne!(announced.peers[1].tid, 0);

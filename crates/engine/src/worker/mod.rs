@@ -10,7 +10,7 @@ pub(crate) mod counter_fds;
 pub(crate) mod gate;
 mod helper_usage;
 mod kernel_threads;
-mod memory;
+mod message_memory;
 pub(crate) mod objects;
 mod peer;
 mod peer_ends;
@@ -26,7 +26,7 @@ mod usage;
 pub use calibration::MIN_RUN_NS;
 pub use counter_fds::MAX_COUNTER_FDS;
 pub use gate::{Participants, PeerId, PeerScope};
-use memory::Memory;
+use message_memory::MessageMemory;
 use peer::{PeerReport, PeerRunner};
 use peer_ends::{PeerEnds, TypedEnds};
 pub use split::user_system_split;
@@ -79,8 +79,8 @@ struct Ends {
     first: Box<dyn PeerEnds>,
     /// End of the peer that receives, if there are two.
     second: Option<Box<dyn PeerEnds>>,
-    /// Memory of the peers.
-    memory: [Option<Memory>; 2],
+    /// Message memory of the peers.
+    memory: [Option<MessageMemory>; 2],
     /// Sizes that the kernel granted.
     granted: Granted,
     /// Participant other than the peers that does part of the work.
@@ -114,7 +114,7 @@ impl Ends {
             [Some((role, &self.first)), self.second.as_ref().map(|one| (Role::Receiver, one))];
         for (memory, peer) in self.memory.iter_mut().zip(peers) {
             *memory = peer
-                .map(|(role, ends)| Memory::new(spec, role, ends.send_buffers_needed()))
+                .map(|(role, ends)| MessageMemory::new(spec, role, ends.send_buffers_needed()))
                 .transpose()?;
         }
         Ok(())
@@ -125,18 +125,18 @@ fn run_one_thread(spec: &RunSpec, opened: Ends, control: &Control) -> Result<Pee
     let Ends { first: ends, memory: [memory, _], helper, .. } = opened;
     let placement = PeerPlacement::OneCpu;
     let role = Role::Both;
-    let party = PeerRunner { spec, role, ends, memory, control, placement, helper };
-    party.run().map_err(|failure| failure.with_role(role))
+    let peer = PeerRunner { spec, role, ends, memory, control, placement, helper };
+    peer.run().map_err(|failure| failure.with_role(role))
 }
 
 /// Combines the reports of the peers (the sender's first).
 fn combine(mut reports: Vec<PeerReport>, granted: Granted, spec: &RunSpec) -> Measurement {
-    let mut roles: Vec<RoleUsage> = reports.iter().map(|party| party.usage.clone()).collect();
-    roles.extend(reports.iter_mut().filter_map(|party| party.broker.take()));
-    let dials =
-        reports.iter_mut().map(|party| std::mem::take(&mut party.counter_readings)).collect();
-    let objects = reports.iter_mut().flat_map(|party| std::mem::take(&mut party.objects)).collect();
-    let repeats = reports.iter_mut().map(|party| std::mem::take(&mut party.repeats)).collect();
+    let mut roles: Vec<RoleUsage> = reports.iter().map(|peer| peer.usage.clone()).collect();
+    roles.extend(reports.iter_mut().filter_map(|peer| peer.broker.take()));
+    let counter_readings =
+        reports.iter_mut().map(|peer| std::mem::take(&mut peer.counter_readings)).collect();
+    let objects = reports.iter_mut().flat_map(|peer| std::mem::take(&mut peer.objects)).collect();
+    let repeats = reports.iter_mut().map(|peer| std::mem::take(&mut peer.repeats)).collect();
     let first = reports.swap_remove(0);
     let lost = first.messages - first.arrived;
     Measurement {
@@ -156,7 +156,7 @@ fn combine(mut reports: Vec<PeerReport>, granted: Granted, spec: &RunSpec) -> Me
         steal_ns: None,
         roles,
         objects,
-        counter_readings: dials,
+        counter_readings,
         repeats: phases::combine(repeats),
     }
 }

@@ -14,7 +14,7 @@ use super::counter_fds::CounterFds;
 use super::gate;
 use super::helper_usage::{HelperReading, HelperUsage};
 use super::kernel_threads::KernelThreads;
-use super::memory::Memory;
+use super::message_memory::MessageMemory;
 use super::objects::ObjectSurvey;
 use super::peer_ends::{PeerEnds, TimedRegion};
 use super::phases::{PhaseReport, PhaseReports};
@@ -55,7 +55,7 @@ pub(super) struct PeerRunner<'a> {
     pub(super) role: Role,
     pub(super) ends: Box<dyn PeerEnds>,
     /// Message memory, if it was touched before the fork.
-    pub(super) memory: Option<Memory>,
+    pub(super) memory: Option<MessageMemory>,
     pub(super) control: &'a Control,
     pub(super) placement: PeerPlacement,
     /// Participant other than the peers that does part of the work.
@@ -64,7 +64,7 @@ pub(super) struct PeerRunner<'a> {
 
 /// State of a running peer.
 struct PeerState {
-    memory: Memory,
+    memory: MessageMemory,
     trips: TickHistogram,
     kernel_threads: Option<KernelThreads>,
     /// Counter descriptors handed over by an instrument.
@@ -82,16 +82,16 @@ impl PeerRunner<'_> {
     /// Runs the peer to its end.
     pub(super) fn run(mut self) -> Result<PeerReport, Failure> {
         self.pin()?;
-        let mut kit = self.prepare()?;
-        kit.counter_fds = self.wait_at_gate()?;
+        let mut state = self.prepare()?;
+        state.counter_fds = self.wait_at_gate()?;
         let survey = ObjectSurvey::begin(self.spec, self.role);
         let mut calibration = Calibration::from_spec(self.spec);
         let before_ns = self.probe();
-        let (phase, repeats) = self.run_phases(&mut calibration, &mut kit)?;
+        let (phase, repeats) = self.run_phases(&mut calibration, &mut state)?;
         let after_ns = self.probe();
         let probes = before_ns.zip(after_ns).map(|(before, after)| [before, after]);
         let objects = survey.map_or_else(Vec::new, |survey| survey.end(self.spec, self.role));
-        Ok(PeerReport { objects, repeats, ..self.report(phase, &calibration, &kit, probes)? })
+        Ok(PeerReport { objects, repeats, ..self.report(phase, &calibration, &state, probes)? })
     }
 
     /// Runs phases until the requested number has counted. Returns the last one, and the reports of all if several were
@@ -99,12 +99,12 @@ impl PeerRunner<'_> {
     fn run_phases(
         &mut self,
         calibration: &mut Calibration,
-        kit: &mut PeerState,
+        state: &mut PeerState,
     ) -> Result<(FinishedPhase, Vec<PhaseReport>), Failure> {
         let mut repeated = PhaseReports::new(self.spec.repeats);
         loop {
             repeated.settle(self.role);
-            let phase = self.run_phase(calibration.size, kit)?;
+            let phase = self.run_phase(calibration.size, state)?;
             // Once one phase has counted, all count, however short: discarding the fast ones would bias the result.
             let counts =
                 repeated.has_begun() || calibration.record_phase(self.control.elapsed_ns());
@@ -130,7 +130,7 @@ impl PeerRunner<'_> {
     fn prepare(&mut self) -> Result<PeerState, Failure> {
         let memory = match self.memory.take() {
             Some(memory) => memory,
-            None => Memory::new(self.spec, self.role, self.ends.send_buffers_needed())?,
+            None => MessageMemory::new(self.spec, self.role, self.ends.send_buffers_needed())?,
         };
         let buffers = [memory.outgoing.as_bytes(), memory.incoming.as_bytes()];
         self.ends
@@ -156,9 +156,9 @@ impl PeerRunner<'_> {
             return gate::wait();
         }
         gate::announce(&gate::participants(self.spec, self.control, self.ends.broker_pid()))?;
-        let dials = gate::wait()?;
+        let counter_fds = gate::wait()?;
         self.wait_at_barrier();
-        Ok(dials)
+        Ok(counter_fds)
     }
 
     fn wait_at_barrier(&self) {
@@ -185,15 +185,15 @@ impl PeerRunner<'_> {
 
     fn run_phase(
         &mut self,
-        extent: PhaseSize,
-        kit: &mut PeerState,
+        size: PhaseSize,
+        state: &mut PeerState,
     ) -> Result<FinishedPhase, Failure> {
         if self.role != Role::Receiver {
             self.control.reset_phase();
         }
-        kit.trips.clear();
+        state.trips.clear();
         self.ends.take_calls();
-        let helpers_before = self.read_helpers(kit);
+        let helpers_before = self.read_helpers(state);
         let scope = RusageScope::from_helper(self.helper);
         let (delay_before_ns, threads_before_ns) = (run_delay_ns(), scope.other_threads_cpu_ns());
         self.wait_at_barrier();
@@ -201,7 +201,7 @@ impl PeerRunner<'_> {
             self.control.wait_for_receiver(self.placement);
         }
         let cpu_before_ns = scope.cpu_ns();
-        kit.counter_fds.read_before();
+        state.counter_fds.read_before();
         let start = Usage::now(scope);
         if self.role == Role::Receiver {
             self.control.set_receiver_ready();
@@ -209,13 +209,13 @@ impl PeerRunner<'_> {
         let (meter, timed_every) = self.ends.run_timed(TimedRegion {
             spec: self.spec,
             role: self.role,
-            size: extent,
-            memory: &mut kit.memory,
-            trips: &mut kit.trips,
+            size,
+            memory: &mut state.memory,
+            trips: &mut state.trips,
             control: self.control,
         })?;
         let end = Usage::now(scope);
-        kit.counter_fds.read_after();
+        state.counter_fds.read_after();
         let cpu_after_ns = scope.cpu_ns();
         self.wait_at_barrier();
         let calls = self.ends.take_calls().map_or(meter.transfers, |own| own + meter.polls);
@@ -226,14 +226,14 @@ impl PeerRunner<'_> {
         let threads_ns = scope.other_threads_cpu_ns().saturating_sub(threads_before_ns);
         let delay_ns = delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
         usage.run_delay_ns = delay_ns.map(|delay_ns| delay_ns.saturating_sub(threads_ns));
-        let helpers = helpers_before.until(&self.read_helpers(kit));
+        let helpers = helpers_before.until(&self.read_helpers(state));
         Ok(FinishedPhase { usage, helpers, timed_every })
     }
 
-    fn read_helpers(&self, kit: &PeerState) -> HelperReading {
+    fn read_helpers(&self, state: &PeerState) -> HelperReading {
         // Only one of the peers reads the broker; both would see the same.
         let broker_pid = if self.role == Role::Receiver { None } else { self.ends.broker_pid() };
-        HelperReading::now(broker_pid, kit.kernel_threads.as_ref())
+        HelperReading::now(broker_pid, state.kernel_threads.as_ref())
     }
 
     #[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
@@ -241,13 +241,13 @@ impl PeerRunner<'_> {
         &self,
         phase: FinishedPhase,
         calibration: &Calibration,
-        kit: &PeerState,
+        state: &PeerState,
         probes: Option<[f64; 2]>,
     ) -> Result<PeerReport, Failure> {
         let (elapsed_ns, arrived) = (self.control.elapsed_ns(), self.control.messages());
         let mean_ns = elapsed_ns as f64 / arrived.max(1) as f64;
         let ns_per_tick = self.control.ns_per_tick();
-        let trips = &kit.trips;
+        let trips = &state.trips;
         let round_trips = (!trips.is_empty())
             .then(|| trips.report(ns_per_tick, phase.timed_every, mean_ns))
             .transpose()?;
@@ -263,7 +263,7 @@ impl PeerRunner<'_> {
             kernel_thread_ns: phase.helpers.kernel_thread_ns,
             broker: phase.helpers.broker,
             objects: Vec::new(),
-            counter_readings: kit.counter_fds.readings(),
+            counter_readings: state.counter_fds.readings(),
             round_trips,
             cacheline_round_trip_ns: probes,
             repeats: Vec::new(),

@@ -5,10 +5,10 @@ use ipcperf_model::message_options::{MessageOptions, Touch};
 use ipcperf_model::{Failure, PayloadCheck, Role, RunSpec};
 use rustix::io::Errno;
 
-use super::memory::Memory;
+use super::message_memory::MessageMemory;
 use crate::channel::Endpoint;
 use crate::histogram::TickHistogram;
-use crate::payload::{Payload, Stamped, Touching, Unchecked};
+use crate::payload_check::{Payload, Stamped, Touching, Unchecked};
 use crate::shared_state::Control;
 use crate::workload::{Meter, PhaseSize, RoundTrip, Stream, Task, Workload};
 
@@ -40,7 +40,7 @@ pub(super) struct TimedRegion<'a> {
     pub(super) spec: &'a RunSpec,
     pub(super) role: Role,
     pub(super) size: PhaseSize,
-    pub(super) memory: &'a mut Memory,
+    pub(super) memory: &'a mut MessageMemory,
     pub(super) trips: &'a mut TickHistogram,
     pub(super) control: &'a Control,
 }
@@ -167,7 +167,7 @@ mod tests {
 
     fn starts_in_two_phases(spec: &RunSpec, role: Role, messages: u64) -> Vec<usize> {
         let mut ends = TypedEnds { end: RecordingEnd::default(), other: None };
-        let mut memory = Memory::new(spec, role, ends.send_buffers_needed()).unwrap();
+        let mut memory = MessageMemory::new(spec, role, ends.send_buffers_needed()).unwrap();
         let mut trips = TickHistogram::new_touched();
         for _ in 0..2 {
             let region = TimedRegion {
@@ -185,8 +185,9 @@ mod tests {
 
     #[test]
     fn a_phase_continues_with_the_next_buffers() {
-        let handling = MessageOptions { buffers: BufferReuse::Rotate, ..MessageOptions::default() };
-        let spec = RunSpec { message_options: handling, ..spec("null", [0, 1]) };
+        let message_options =
+            MessageOptions { buffers: BufferReuse::Rotate, ..MessageOptions::default() };
+        let spec = RunSpec { message_options, ..spec("null", [0, 1]) };
         for role in [Role::Sender, Role::Receiver] {
             let starts = starts_in_two_phases(&spec, role, 5);
             assert!(starts.is_sorted_by(|one, next| one < next), "{role:?}: {starts:?}");

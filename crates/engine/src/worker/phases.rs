@@ -65,8 +65,8 @@ impl PhaseReports {
 /// Combines the reports of `reports` (the sender first) phase by phase.
 pub(super) fn combine(reports: Vec<Vec<PhaseReport>>) -> Vec<MeasuredPhase> {
     let mut repeats: Vec<MeasuredPhase> = Vec::new();
-    for party in reports {
-        for (number, phase) in party.into_iter().enumerate() {
+    for peer in reports {
+        for (number, phase) in peer.into_iter().enumerate() {
             match repeats.get_mut(number) {
                 Some(known) => known.roles.push(phase.usage),
                 None => repeats.push(MeasuredPhase {

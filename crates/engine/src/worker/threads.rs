@@ -30,8 +30,8 @@ pub(super) fn run(
         let (report, spec) = (report.clone(), spec.clone());
         let play = move || {
             let placement = peer_placement(&spec);
-            let party = PeerRunner { spec: &spec, role, ends, memory, control, placement, helper };
-            let result = catch_unwind(AssertUnwindSafe(|| party.run()))
+            let peer = PeerRunner { spec: &spec, role, ends, memory, control, placement, helper };
+            let result = catch_unwind(AssertUnwindSafe(|| peer.run()))
                 .unwrap_or_else(|panic| Err(panic_failure(&*panic)))
                 .map_err(|failure| failure.with_role(role));
             // The receiving end is closed only if the worker is about to end.

@@ -29,22 +29,26 @@ pub struct BufferPool {
 }
 
 impl BufferPool {
-    /// Maps and fills buffers for messages of `bytes`, as `handling` says; at least `min_buffers` of them, for a
+    /// Maps and fills buffers for messages of `bytes`, as `message_options` says; at least `min_buffers` of them, for a
     /// mechanism that borrows send buffers. Every page is present, unless the first touch is to be timed: then none is,
     /// and messages hold zeroes.
     ///
     /// # Errors
     /// Returns `ENOMEM` if the system cannot provide the memory.
-    pub fn new(bytes: usize, min_buffers: usize, handling: &MessageOptions) -> Result<Self, Errno> {
+    pub fn new(
+        bytes: usize,
+        min_buffers: usize,
+        message_options: &MessageOptions,
+    ) -> Result<Self, Errno> {
         let stride_bytes = stride_bytes(bytes, min_buffers);
-        let count = buffer_count(stride_bytes, handling.buffers).max(min_buffers);
+        let count = buffer_count(stride_bytes, message_options.buffers).max(min_buffers);
         let all = count.checked_mul(stride_bytes).ok_or(Errno::NOMEM)?;
-        if handling.first_touch == FirstTouch::Timed {
+        if message_options.first_touch == FirstTouch::Timed {
             let memory = Buffer::new_untouched(all)?;
             return Ok(Self { memory, stride_bytes, buffers: count as u64, first: 0 });
         }
         let mut memory = Buffer::new_touched(all, FILL_BYTE)?;
-        fill(handling.content, &mut memory, bytes, stride_bytes);
+        fill(message_options.content, &mut memory, bytes, stride_bytes);
         Ok(Self { memory, stride_bytes, buffers: count as u64, first: 0 })
     }
 
@@ -123,8 +127,9 @@ mod tests {
     }
 
     fn distinct<E: Endpoint>(least: usize, buffers: BufferReuse, numbers: u64) -> usize {
-        let handling = MessageOptions { buffers, ..MessageOptions::default() };
-        let mut all = starts::<E>(&mut BufferPool::new(100, least, &handling).unwrap(), numbers);
+        let message_options = MessageOptions { buffers, ..MessageOptions::default() };
+        let mut all =
+            starts::<E>(&mut BufferPool::new(100, least, &message_options).unwrap(), numbers);
         all.sort_unstable();
         all.dedup();
         all.len()
@@ -161,10 +166,10 @@ mod tests {
     #[test]
     fn small_messages_are_as_compressible_as_large_ones() {
         let content = "compressible:4".parse().unwrap();
-        let handling =
+        let message_options =
             MessageOptions { content, buffers: BufferReuse::Rotate, ..MessageOptions::default() };
         for bytes in [16, 100, 1000] {
-            let mut places = BufferPool::new(bytes, 1, &handling).unwrap();
+            let mut places = BufferPool::new(bytes, 1, &message_options).unwrap();
             let message = places.buffer::<Plain>(3, bytes);
             let constant = message.iter().rev().take_while(|&&byte| byte == FILL_BYTE).count();
             assert!(constant >= bytes / 2, "{bytes}: {constant}");

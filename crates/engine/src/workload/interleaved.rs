@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::transfer::{boundary_lost, call_failed, peer_gone};
 use super::{Task, lossy};
 use crate::channel::Endpoint;
-use crate::payload::{MessageDirection, Payload};
+use crate::payload_check::{MessageDirection, Payload};
 
 /// Period without arrivals, after all was sent, after which the remaining messages count as lost.
 pub(super) const LOSS_TIMEOUT: Duration = Duration::from_millis(20);

@@ -12,7 +12,7 @@ use super::Task;
 use super::transfer::{boundary_lost, call_failed};
 use crate::channel::Endpoint;
 use crate::clock::{Timestamp, ticks};
-use crate::payload::{MessageDirection, Payload};
+use crate::payload_check::{MessageDirection, Payload};
 use crate::shared_state::Control;
 
 /// Time the sender waits for the report before it repeats the end mark.
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use crate::channel::Descriptors;
     use crate::histogram::TickHistogram;
-    use crate::payload::Unchecked;
+    use crate::payload_check::Unchecked;
 
     /// A pair of datagram sockets that loses all but the first `remaining` messages.
     struct Leaky {

@@ -22,7 +22,7 @@ use ipcperf_model::{Answer, Failure};
 
 use crate::channel::Endpoint;
 use crate::histogram::TickHistogram;
-use crate::payload::{MessageDirection, Payload};
+use crate::payload_check::{MessageDirection, Payload};
 use crate::shared_state::Control;
 
 /// Amount that a run of `kind` moves if it moves `total_bytes` one way.
@@ -48,13 +48,13 @@ pub struct PhaseSize {
 }
 
 impl PhaseSize {
-    /// An extent of `messages` of `buffer_bytes` each.
+    /// Creates the size of `messages` messages of `buffer_bytes` each.
     #[must_use]
     pub const fn new(buffer_bytes: usize, messages: u64) -> Self {
         Self { buffer_bytes, messages, last_bytes: buffer_bytes }
     }
 
-    /// An extent of exactly `total_bytes`, at least 1; the last message holds the remainder.
+    /// Creates the size of exactly `total_bytes`, at least 1; the last message holds the remainder.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "a remainder below buffer_bytes")]
     pub const fn from_total(buffer_bytes: usize, total_bytes: u64) -> Self {
@@ -187,10 +187,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_extent_of_a_total_moves_exactly_that(buffer in 1_usize..100_000, total in 1_u64..1 << 40) {
-            let extent = PhaseSize::from_total(buffer, total);
-            prop_assert_eq!(extent.total_bytes(), total);
-            prop_assert!(extent.last_bytes >= 1 && extent.last_bytes <= buffer);
+        fn the_size_of_a_total_moves_exactly_that(buffer in 1_usize..100_000, total in 1_u64..1 << 40) {
+            let size = PhaseSize::from_total(buffer, total);
+            prop_assert_eq!(size.total_bytes(), total);
+            prop_assert!(size.last_bytes >= 1 && size.last_bytes <= buffer);
         }
     }
 }

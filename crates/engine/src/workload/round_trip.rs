@@ -16,7 +16,7 @@ use super::interleaved::{Leg, transfer_range};
 use super::{PhaseSize, Task, Workload, transfer};
 use crate::channel::Endpoint;
 use crate::clock::{Timestamp, now_ns, ticks};
-use crate::payload::{MessageDirection, Payload};
+use crate::payload_check::{MessageDirection, Payload};
 
 /// Number of trips timed to estimate the duration of one; they count like any other.
 const ESTIMATE_TRIPS: u64 = 64;

@@ -10,7 +10,7 @@ use super::lossy::{self, Arrivals};
 use super::{PhaseSize, Task, Workload, transfer};
 use crate::channel::Endpoint;
 use crate::clock::now_ns;
-use crate::payload::{MessageDirection, Payload};
+use crate::payload_check::{MessageDirection, Payload};
 
 /// The workload `stream`.
 #[derive(Debug)]

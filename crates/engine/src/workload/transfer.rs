@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use super::{Meter, Task};
 use crate::NO_SPACE;
 use crate::channel::Endpoint;
-use crate::payload::{MessageDirection, Payload};
+use crate::payload_check::{MessageDirection, Payload};
 
 /// Composes message `number`, of `bytes`, in its send buffer, and sends it.
 #[inline]

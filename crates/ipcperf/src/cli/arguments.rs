@@ -10,7 +10,7 @@ use clap_complete::Shell;
 use ipcperf_study::Length;
 
 use super::compat_program::CompatArguments;
-use super::custom::CustomArguments;
+use super::custom_permission::CustomArguments;
 use super::suggestions::Known;
 use crate::cli::form::Form;
 use crate::error::EXIT_CODES;
@@ -29,36 +29,42 @@ pub(super) struct Arguments {
     pub(super) command: Option<Command>,
 }
 
-/// Help text on `ipcperf` without a command.
-pub(super) const WITHOUT_COMMAND: &str =
-    "Without a command, ipcperf surveys this machine: ten mechanisms, about a minute.";
+/// Help text on `ipcperf` without a command, and on its results file.
+pub(super) const WITHOUT_COMMAND: &str = "Without a command, ipcperf surveys this machine: ten mechanisms, about a \
+    minute. Every measurement writes its results to a new file in ~/.local/share/ipcperf, or to the file that --out \
+    names.";
 
 fn after_help() -> String {
-    let codes = EXIT_CODES.map(|(code, meaning)| format!("{code} {meaning}"));
-    format!("{WITHOUT_COMMAND}\n\nExit codes: {}.", codes.join("; "))
+    let codes = EXIT_CODES.map(|(code, meaning)| format!("  {code:<8}  {meaning}"));
+    format!(
+        "{WITHOUT_COMMAND}\n\nExample, bandwidth by buffer size:\n  ipcperf run -m pipe,unix-stream -b 512..16MiB\n\n\
+         Exit codes:\n{}",
+        codes.join("\n")
+    )
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Survey this machine: ten common mechanisms at four sizes, on one CPU and on two
+    /// Survey this machine: ten common mechanisms at four message sizes, on one CPU and on two CPUs
     Survey(SurveyArguments),
-    /// Measure a matrix of cases
+    /// Measure a matrix: every combination of the given mechanisms, sizes, placements, ... is a case
     Run(RunArguments),
-    /// Run one case with instruments, and print their observations and their probe effect
+    /// Run one case with instruments; print what they observed, and how much they slowed the case down
+    #[command(mut_arg("json", |json| json.help(TRACE_JSON)))]
     Trace(RunArguments),
-    /// Print the matrix and the time it will take; run nothing
+    /// Print the cases of a matrix or of a study, and the estimated time; measure nothing
     Plan(PlanArguments),
     /// List mechanisms, workloads, instruments, studies and exporters
     List(ListArguments),
     /// Describe this machine: environment, hardware limits, warnings and remedies
     Machine(MachineArguments),
-    /// Check the machine: what works, how to enable the rest, and leftovers of killed runs
+    /// Check this machine: what works, how to enable the rest, and what killed runs left behind
     Doctor(DoctorArguments),
     /// Print the tables of results files
     Show(ShowArguments),
-    /// Write results in the format of another program
+    /// Convert results files to CSV, JSON, Markdown or the format of another program
     Export(ExportArguments),
-    /// Continue an interrupted measurement: same seed, same blocks, only the missing runs
+    /// Continue an interrupted measurement: make the missing runs, in the planned order
     Resume(ResumeArguments),
     /// Write a report on results files: one HTML page with figures
     Report(ReportArguments),
@@ -74,10 +80,10 @@ pub(super) enum Command {
 
 #[derive(Args, Debug, Default)]
 pub(super) struct SurveyArguments {
-    /// Measure every second size only
+    /// Measure two of the four sizes only
     #[arg(long)]
     pub(super) quick: bool,
-    /// Also write a report: one HTML page
+    /// Also write a report, one HTML page, to FILE.html
     #[arg(long, value_name = "FILE.html")]
     pub(super) report: Option<PathBuf>,
     #[command(flatten)]
@@ -96,12 +102,14 @@ pub(super) struct RunArguments {
 #[command(mut_arg("mechanism", |mechanism| {
     mechanism.required(false).required_unless_present("study")
 }))]
+#[command(override_usage = "ipcperf plan [OPTIONS] <STUDY|-m NAMES>")]
 pub(super) struct PlanArguments {
     #[arg(value_name = "STUDY", help = studies_help())]
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
     #[arg(conflicts_with_all = MatrixArguments::ids())]
     pub(super) study: Option<String>,
-    /// With a study: every second level of long factors, at most 10 repetitions, smaller counts
+    /// With a study: a shorter measurement, with every second buffer size of a long list, at most 10 repetitions, and
+    /// fewer messages where the study says so
     #[arg(long, requires = "study")]
     pub(super) quick: bool,
     #[command(flatten)]
@@ -120,14 +128,20 @@ impl PlanArguments {
     }
 }
 
+/// Heading of the flags for output.
+const OUTPUT: &str = "Output";
+
+/// Help of `ipcperf trace --json`.
+const TRACE_JSON: &str = "Print a JSON array of what the instruments observed, instead of tables";
+
 /// Where results go and what is printed.
 #[derive(Args, Debug, Default)]
 pub(super) struct OutputArguments {
     /// Write results to FILE [default: a new file in ~/.local/share/ipcperf]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     pub(super) out: Option<PathBuf>,
-    /// Replace FILE if it exists
-    #[arg(long)]
+    /// Replace the FILE of --out if it exists
+    #[arg(long, help_heading = OUTPUT)]
     pub(super) force: bool,
     #[command(flatten)]
     pub(super) exports: ExportsArguments,
@@ -138,18 +152,18 @@ pub(super) struct OutputArguments {
 /// Further files to write results to.
 #[derive(Args, Debug, Default)]
 pub(super) struct ExportsArguments {
-    #[arg(long, value_name = "FORMAT=PATH", help = exports_help())]
+    #[arg(long, value_name = "FORMAT=PATH", help = exports_help(), help_heading = OUTPUT)]
     pub(super) export: Vec<String>,
 }
 
 /// Form of the results on standard output.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct PrintArguments {
-    /// Print a JSON array with a summary of each case instead of tables
-    #[arg(long)]
+    /// Print a JSON array with a summary of each case, instead of tables
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
     /// Print no progress bar and no tables
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = OUTPUT)]
     quiet: bool,
 }
 
@@ -166,7 +180,8 @@ impl PrintArguments {
 
 #[derive(Args, Debug)]
 pub(super) struct ListArguments {
-    /// Kind of entries [default: all]
+    /// Kind of entries to list [default: all]
+    #[arg(value_name = "KIND")]
     pub(super) what: Option<ListKind>,
     /// Print a JSON array instead of a table
     #[arg(long)]
@@ -184,13 +199,13 @@ pub(super) enum ListKind {
 
 #[derive(Args, Debug)]
 pub(super) struct ReportArguments {
-    /// Results files; several are shown side by side
+    /// Results files; the report shows several files side by side
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
     /// Write the report to FILE.html
     #[arg(short, long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
     pub(super) out: PathBuf,
-    /// Judge against this study [default: the one stored in the files]
+    /// Judge the hypotheses of this study [default: the study that is stored in the files]
     #[arg(long, value_name = "NAME|FILE")]
     pub(super) study: Option<String>,
     /// Also write each figure to DIR, as SVG, PDF and PNG
@@ -203,7 +218,7 @@ pub(super) struct ResumeArguments {
     /// Results file of a command that was interrupted, was killed, or ran out of disk space
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
-    /// Retry all failed runs, not only those that failed for a temporary lack of a resource
+    /// Retry all failed runs [default: only runs that failed for a temporary lack of a resource]
     #[arg(long)]
     pub(super) retry_failed: bool,
     #[command(flatten)]
@@ -216,7 +231,7 @@ pub(super) struct ResumeArguments {
 
 #[derive(Args, Debug)]
 pub(super) struct DoctorArguments {
-    /// Remove leftovers of this user's killed runs
+    /// Remove what killed runs of this user left behind
     #[arg(long)]
     pub(super) clean: bool,
     /// Print one JSON object instead of tables
@@ -236,10 +251,10 @@ pub(super) struct ShowArguments {
     /// Results files
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
-    /// Reject a file with an unreadable line, instead of skipping the line with a warning
+    /// Reject a file that has an unreadable line [default: skip the line with a warning]
     #[arg(long)]
     pub(super) strict: bool,
-    /// Print a JSON array with a summary of each case instead of tables
+    /// Print a JSON array with a summary of each case, instead of tables
     #[arg(long)]
     pub(super) json: bool,
 }

@@ -13,7 +13,7 @@ use crate::printing::print;
 
 #[derive(Args, Debug)]
 pub(super) struct CompatArguments {
-    /// Create a link to ipcperf in DIR for each program
+    /// Create a link to ipcperf in DIR for each program, so that it can be called by the program's name
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "call")]
     install: Option<PathBuf>,
     /// Print the usage of PROGRAM and its differences from the original
@@ -27,8 +27,9 @@ pub(super) struct CompatArguments {
 }
 
 fn programs_help() -> String {
-    Known::programs()
-        .help("Program, followed by its arguments [default: list the programs]; one of")
+    Known::programs().help(
+        "Program to run as, followed by its arguments; without a program, all are listed. One of",
+    )
 }
 
 /// Runs as the named program and returns its exit code; without a name, lists the programs.

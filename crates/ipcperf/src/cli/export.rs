@@ -19,7 +19,7 @@ pub(super) fn export(arguments: &ExportArguments) -> Result<ExitStatus, Error> {
     if let Some(path) = &arguments.output {
         let input = arguments.files.iter().find(|input| is_same_file(input, path));
         if let Some(input) = input {
-            let words = "this results file is an input: choose another path for -o";
+            let words = "-o would overwrite this input file; choose another path";
             return Err(Error::usage(format!("{}: {words}", input.display())));
         }
     }
@@ -86,11 +86,12 @@ impl Exports {
             let export = Export::parse(text)?;
             if results.is_some_and(|results| is_same_file(&export.path, results)) {
                 return Err(export
-                    .path_error("--export would overwrite the results file: choose another path"));
+                    .path_error("--export would overwrite the results file; choose another path"));
             }
             if exports.iter().any(|other| is_same_file(&other.path, &export.path)) {
-                return Err(export
-                    .path_error("two --export options name this file: give each its own path"));
+                return Err(export.path_error(
+                    "two --export options name this file; choose another path for one of them",
+                ));
             }
             check_writable(&export.path)?;
             exports.push(export);

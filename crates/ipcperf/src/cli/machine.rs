@@ -21,7 +21,7 @@ pub(super) fn machine(arguments: &MachineArguments) -> Result<ExitStatus, Error>
     let warnings = warnings(&environment);
     if std::io::stderr().is_terminal() {
         print_message(
-            "ipcperf: measuring the hardware limits of this machine, which takes some seconds",
+            "ipcperf: measuring the hardware limits of this machine, which takes a few seconds",
         );
     }
     let limits = limits::measure(&topology()?, &COPY_SIZES, Effort::Thorough);

@@ -11,26 +11,30 @@ use crate::error::{EXIT_CODES, Error, ExitStatus};
 use crate::printing::print_with;
 
 const DESCRIPTION: &str = "ipcperf measures all mechanisms of local inter-process communication on one machine with \
-    one harness, so that they can be compared. Each case is measured repeatedly, in fresh processes and in shuffled \
-    blocks. Runs that were disturbed by other activity are excluded and retried. Every sample is stored in a results \
-    file (JSON Lines), from which tables, reports and exports are made.";
+    one harness, so that they can be compared. It measures every case (one mechanism at one message size, with one set \
+    of options) once per block, in random order, and repeats the block. Each run is a fresh process. A run that other \
+    activity on the machine disturbed is excluded and retried. Every result is stored in a results file (JSON Lines), \
+    from which tables, reports and exports are made.";
 
 /// Examples of frequent tasks.
 const EXAMPLES: [(&str, &str); 9] = [
     ("ipcperf", "survey this machine: ten mechanisms, about a minute"),
-    ("ipcperf run -m pipe,unix-stream -b 512..16MiB", "bandwidth by buffer size"),
-    ("ipcperf run -m all -w round-trip -b 64 --placement split", "round trips on two CPUs"),
-    ("ipcperf run -m pipe --set pipe.capacity=4KiB..1MiB", "an option as a factor"),
-    ("ipcperf run -m pipe -b 64KiB --until-ci 2", "repeat until the median is known to 2 %"),
-    ("ipcperf plan -m all -b 64..1MiB", "print the matrix and the time it will take; run nothing"),
-    ("ipcperf export csv survey.jsonl -o survey.csv", "CSV for a spreadsheet"),
+    ("ipcperf run -m pipe,unix-stream -b 512..16MiB", "measure bandwidth by buffer size"),
+    ("ipcperf run -m all -w round-trip -b 64 --placement split", "measure round trips on two CPUs"),
+    ("ipcperf run -m pipe --set pipe.capacity=4KiB..1MiB", "measure each value of an option"),
+    (
+        "ipcperf run -m pipe -b 64KiB --until-ci 2",
+        "repeat until the 95 % interval of the median lies within +-2 % of the median",
+    ),
+    ("ipcperf plan -m all -b 64..1MiB", "print the cases and the estimated time; measure nothing"),
+    ("ipcperf export csv survey.jsonl -o survey.csv", "convert results to CSV, for a spreadsheet"),
     ("ipcperf study run pipe-or-socket", "measure a study and judge its hypotheses"),
     ("ipcperf resume survey.jsonl", "continue an interrupted measurement"),
 ];
 
 const FILES: [(&str, &str); 1] = [(
     "~/.local/share/ipcperf/",
-    "Results of commands without --out; $XDG_DATA_HOME/ipcperf/ if that is set.",
+    "Results files of commands without --out. If XDG_DATA_HOME is set, they go to $XDG_DATA_HOME/ipcperf/ instead.",
 )];
 
 const ENVIRONMENT: [(&str, &str); 1] = [(
@@ -110,7 +114,9 @@ fn describe(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
     }
     roff.to_writer(page)?;
     let mut options = Vec::new();
-    Man::new(command.clone()).render_options_section(&mut options)?;
+    // Headings would become sections of the whole page.
+    let command = command.clone().mut_args(|argument| argument.help_heading(None::<&'static str>));
+    Man::new(command).render_options_section(&mut options)?;
     // Removes the section heading, which is meant for a separate page.
     let options = String::from_utf8_lossy(&options);
     let (_, options) = options.split_once(".SH OPTIONS\n").unwrap_or_default();
@@ -121,11 +127,11 @@ fn describe(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
 /// Returns the sections after the commands.
 fn closing() -> Roff {
     let mut roff = Roff::new();
-    let codes = EXIT_CODES.map(|(code, meaning)| (code.to_string(), sentence(meaning)));
+    let codes = EXIT_CODES.map(|(code, meaning)| (code, sentence(meaning)));
     definition_list(
         &mut roff,
         "EXIT STATUS",
-        codes.iter().map(|(code, text)| (code.as_str(), text.as_str())),
+        codes.iter().map(|(code, text)| (*code, text.as_str())),
     );
     definition_list(&mut roff, "ENVIRONMENT", ENVIRONMENT.into_iter());
     definition_list(&mut roff, "FILES", FILES.into_iter());

@@ -3,7 +3,7 @@
 mod arguments;
 mod compat_program;
 mod completions;
-mod custom;
+mod custom_permission;
 mod doctor;
 mod export;
 mod form;

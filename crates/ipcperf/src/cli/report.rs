@@ -18,7 +18,7 @@ use ipcperf_study::Study;
 pub(super) fn report(arguments: &ReportArguments) -> Result<ExitStatus, Error> {
     let page = &arguments.out;
     if let Some(input) = arguments.files.iter().find(|input| is_same_file(input, page)) {
-        let words = "this results file is an input: choose another path for -o";
+        let words = "-o would overwrite this input file; choose another path";
         return Err(Error::usage(format!("{}: {words}", input.display())));
     }
     check_writable(page)?;

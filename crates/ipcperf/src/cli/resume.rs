@@ -64,7 +64,7 @@ fn study_of(header: &Header, plan: &Plan) -> Result<Option<Study>, String> {
     if !matches!(plan.stopping_rule, StoppingRule::UntilDecided(_)) {
         return Ok(None);
     }
-    let unknown = |_| "it was measured with --until-decided, and its study cannot be read: start a new measurement";
+    let unknown = |_| "measured with --until-decided, but the stored study cannot be read; start a new measurement";
     let text = header.study_text.as_deref().unwrap_or_default();
     let study = Study::parse(text).map_err(unknown)?.with_only(&header.study_only);
     study.map(Some).map_err(|error| error.to_string())
@@ -88,7 +88,7 @@ fn check_same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Resu
         if then != now {
             let word = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "unknown".to_owned());
             return Err(format!(
-                "it was measured with another {what} ({}; here {}): start a new measurement",
+                "measured with another {what} ({}) than this machine has ({}); start a new measurement",
                 word(then),
                 word(now)
             ));
@@ -99,7 +99,7 @@ fn check_same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Resu
     missing.map_or(Ok(()), |cpu| {
         let allowed = topology.allowed();
         Err(format!(
-            "CPU {cpu}, on which it was measured, is not one of the allowed CPUs ({allowed})"
+            "measured on CPU {cpu}, which is not one of the CPUs that this process may use ({allowed})"
         ))
     })
 }
@@ -108,12 +108,12 @@ fn check_same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Resu
 fn check_same_noise_detection(header: &Header) -> Result<(), String> {
     match (header.environment.program.noise_detection, noise_detection()) {
         (Some(false), NoiseDetection::On) => {
-            Err("it was measured with noise detection off (IPCPERF_KEEP_DISTURBED=1): \
-            set that again, or start a new measurement"
+            Err("measured with noise detection off (IPCPERF_KEEP_DISTURBED=1), but it is on now; \
+            set IPCPERF_KEEP_DISTURBED=1 again, or start a new measurement"
                 .to_owned())
         }
-        (None | Some(true), NoiseDetection::Off) => Err("it was measured with noise detection \
-            on, and here it is off: unset IPCPERF_KEEP_DISTURBED"
+        (None | Some(true), NoiseDetection::Off) => Err("measured with noise detection on, \
+            but it is off now; unset IPCPERF_KEEP_DISTURBED"
             .to_owned()),
         _ => Ok(()),
     }
@@ -128,6 +128,10 @@ fn version_warning(header: &Header) -> Option<String> {
         let word = |(version, commit): (&String, &Option<String>)| {
             format!("{version} ({})", commit.as_deref().unwrap_or("unknown commit"))
         };
-        format!("started by ipcperf {}, resumed by {}", word(then), word(now))
+        format!(
+            "the measurement was started by ipcperf {} and is resumed by ipcperf {}",
+            word(then),
+            word(now)
+        )
     })
 }

@@ -239,13 +239,14 @@ pub(super) fn print_results(
         print_message(&closing.join("\n"));
     }
     if ending == ExitStatus::Interrupted {
-        print_message(
-            "ipcperf: interrupted; results so far are kept; to continue: ipcperf resume FILE",
-        );
+        let path = measured.path.display();
+        print_message(&format!(
+            "ipcperf: interrupted; results so far are kept; to continue: ipcperf resume {path}"
+        ));
     }
     let (kept, path) = (results.samples.len(), measured.path.display());
     form.print_message(&format!(
-        "{kept} samples in {path}; tables: ipcperf show {path}; figures: ipcperf report {path} -o report.html"
+        "{kept} results are in {path}; tables: ipcperf show {path}; figures: ipcperf report {path} -o report.html"
     ));
     Ok(())
 }

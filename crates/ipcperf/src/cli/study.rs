@@ -11,7 +11,7 @@ use super::arguments::{
     JudgeArguments, NewArguments, StudyArguments, StudyCheckArguments, StudyCommand,
     StudyListArguments, StudyPlanArguments, StudyRunArguments, StudySelection, StudyShowArguments,
 };
-use super::custom::CustomArguments;
+use super::custom_permission::CustomArguments;
 use super::export::check_writable;
 use super::report;
 use crate::cli::results_input::read_file;
@@ -62,7 +62,7 @@ fn new(arguments: &NewArguments) -> Result<ExitStatus, Error> {
     let name = if name.is_empty() { "my-study".to_owned() } else { name };
     let unwritten = |source: std::io::Error| match source.kind() {
         std::io::ErrorKind::AlreadyExists => {
-            Error::usage(format!("{} already exists: name another file", path.display()))
+            Error::usage(format!("{} already exists; name another file", path.display()))
         }
         _ => Error::NotWritten { path: path.clone(), source },
     };
@@ -154,7 +154,9 @@ fn study_of(file: &AnalyzedFile, given: Option<&str>) -> Result<Study, Error> {
     }
     let text = file.results.header.study_text.as_deref().ok_or_else(|| {
         let path = file.path.display();
-        Error::usage(format!("{path} was not measured for a study: name one with --study"))
+        Error::usage(format!(
+            "the results in {path} were not measured for a study; name a study with --study"
+        ))
     })?;
     let study = Study::parse(text)
         .map_err(|mistakes| Error::InvalidStudy { path: file.path.clone(), mistakes })?;

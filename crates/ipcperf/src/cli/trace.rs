@@ -48,7 +48,8 @@ fn plan(arguments: &RunArguments) -> Result<Plan, Error> {
     let watched = watched.map(|case| case.case_name().cell).collect::<BTreeSet<_>>().len();
     if watched > 1 {
         let words = format!(
-            "trace runs one case, and this matrix has {watched}; for several cases: ipcperf run --instrument"
+            "trace runs one case, but these arguments describe {watched} cases; to observe several, use ipcperf run \
+             --instrument NAMES"
         );
         return Err(Error::usage(words));
     }

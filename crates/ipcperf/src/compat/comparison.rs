@@ -12,13 +12,14 @@ use super::{Invocation, Program, print_line};
 /// The compatibility program.
 pub(super) const PROGRAM: Program = Program {
     names: &["ipc-comparisontest"],
-    about: "CPU time of a large datagram, or of a file whose descriptor is passed (M. Shuldman, \
-        Inferno Nettverk)",
+    about: "CPU time of sending a large datagram, or a file as a descriptor (M. Shuldman, Inferno \
+        Nettverk)",
     differences: &[
-        "It prints the CPU time of both processes itself; the article took it from time(1).",
-        "Every message passes three descriptors, which is our interpretation of the article's 32 \
-            control bytes; a file is passed as one more.",
-        "The file is created in TMPDIR, else /tmp.",
+        "The program itself prints the CPU time of both processes; the article took the CPU time \
+            from time(1).",
+        "Every message passes three descriptors: our interpretation of the 32 control bytes in the \
+            article. In the mode `file`, the descriptor of the file is passed in addition.",
+        "The file is created in TMPDIR, or in /tmp if TMPDIR is not set.",
     ],
     usage,
     run,
@@ -42,7 +43,7 @@ fn parser(name: &str) -> Command {
             .required(true)
             .value_parser(MODES.map(|(word, ..)| word))
             .help(
-                "Carrier of the message: the datagram itself, or a file whose descriptor it \
+                "Where the message is: in the datagram, or in a file whose descriptor the datagram \
                     passes",
             ),
         positive_operand("count", "Number of messages [1000000]"),

@@ -39,7 +39,7 @@ fn check(path: &Path, target: &Path) -> Result<(), Error> {
     }
     let is_ours = read_link(path).is_ok_and(|there| there.file_name() == target.file_name());
     let path = path.display();
-    let words = format!("{path} is not a link to ipcperf: move it, or choose another folder");
+    let words = format!("{path} is not a link to ipcperf; move it, or choose another folder");
     if is_ours { Ok(()) } else { Err(Error::usage(words)) }
 }
 

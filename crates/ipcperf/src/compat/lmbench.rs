@@ -16,26 +16,25 @@ use super::program_exit::{EXIT_FAILURE, ProgramExit};
 use super::program_runner::{ProgramRunner, repeats, with_options};
 use super::{Invocation, Program, print_error_line};
 
-const DIFFERS: [&str; 6] = [
-    "Each of the `-N` repetitions takes about 21 ms, in one pair of processes, and their median is \
-        printed. With `-M`, a repetition moves the given number of bytes, however long that \
-        takes.",
-    "`-W` is one phase before them, of about the given number of µs and at most some 100 ms; with \
-        `-M` there is none.",
-    "The pairs of `-P` start one after the other; their bandwidths are added up, their latencies \
-        averaged.",
-    "For `lat_tcp` and `bw_tcp` the server is this machine: `-s` and `-S` have no effect, and \
-        another host is refused.",
-    "Sockets have the system's default buffers, and Nagle's algorithm is on.",
-    "lmbench rounds `-M` up to whole messages by adding too much; here it is rounded up to the \
-        next multiple.",
-];
+const REPEATED: &str = "All `-N` repetitions run in one pair of processes, and their median is \
+    printed. A repetition takes about 21 ms.";
+const WARMED: &str = "`-W` runs one warm-up phase before the repetitions, of about the given \
+    number of µs, but at most about 100 ms.";
+const SOCKETS: &str = "Sockets have the system's default buffers, and Nagle's algorithm is on.";
 
 /// The latency programs.
 pub(super) const LATENCIES: Program = Program {
     names: &["lat_pipe", "lat_unix", "lat_tcp"],
     about: "round-trip time of a message, µs (lmbench 3)",
-    differences: &DIFFERS,
+    differences: &[
+        REPEATED,
+        WARMED,
+        "The pairs of `-P` start one after another and then run concurrently; their latencies are \
+            averaged.",
+        "The server of `lat_tcp` is always this machine: `-s` and `-S` have no effect, and another \
+            host is refused.",
+        SOCKETS,
+    ],
     usage,
     run,
 };
@@ -44,7 +43,19 @@ pub(super) const LATENCIES: Program = Program {
 pub(super) const BANDWIDTHS: Program = Program {
     names: &["bw_pipe", "bw_unix", "bw_tcp"],
     about: "bandwidth of a stream, MB/s (1 MB is 1,000,000 bytes; lmbench 3)",
-    differences: &DIFFERS,
+    differences: &[
+        REPEATED,
+        WARMED,
+        "With `-M`, a repetition moves the given number of bytes, however long that takes, and \
+            there is no warm-up.",
+        "`-M` is rounded up to the next multiple of the message size; lmbench adds too much when it \
+            rounds up.",
+        "The pairs of `-P` start one after another and then run concurrently; their bandwidths are \
+            added up.",
+        "The server of `bw_tcp` is always this machine: `-s` and `-S` have no effect, and another \
+            host is refused.",
+        SOCKETS,
+    ],
     usage,
     run,
 };

@@ -22,6 +22,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 pub(crate) use install::install;
+use ipcperf_model::suggestion::unknown_word;
 
 use crate::error::Error;
 use crate::printing::{print_message, print_to};
@@ -75,7 +76,8 @@ fn find(name: &str) -> Result<&'static Program, Error> {
     let known = PROGRAMS.iter().find(|program| program.names.contains(&name));
     known.ok_or_else(|| {
         let all: Vec<&str> = names().collect();
-        Error::usage(format!("unknown program {name}; the programs are {}", all.join(", ")))
+        let words = unknown_word("program", name, all.iter().copied());
+        Error::usage(format!("{words} (to list the programs: ipcperf compat)"))
     })
 }
 

@@ -102,7 +102,7 @@ pub(super) const MAX_PHASES: u32 = 1_000_000;
 fn too_many_phases(spec: &RunSpec) -> Option<String> {
     let count = spec.repeats.map_or(1, |repeats| repeats.count);
     (count > MAX_PHASES)
-        .then(|| format!("{count} times in one pair of parties: at most {MAX_PHASES} are kept"))
+        .then(|| format!("{count} phases in one pair of peers; the maximum is {MAX_PHASES}"))
 }
 
 /// Returns the timeout of `spec`, which ends a run that hangs but not one that is slow.

@@ -21,16 +21,21 @@ const REPLY_BYTES: u64 = 8;
 const PARTS: [(&str, Placement); 2] =
     [("single cpu", Placement::Same), ("dual cpu", Placement::Split)];
 
-const SMALL_REPLY: &str = "The reply has 8 bytes, as in the bundled study westerfeld-2014; `--echo` returns the \
-        payload.";
-const SHORT: &str = "A rate is measured over five phases of some 20 ms each, in one pair of \
+const SMALL_REPLY: &str = "The reply has 8 bytes, as in the bundled study westerfeld-2014. With \
+        `--echo`, the reply is the payload itself.";
+const SHORT: &str = "Each rate is measured in five phases of about 20 ms each, in one pair of \
     processes.";
 
 /// Calls through pipes.
 pub(super) const IBENCH: Program = Program {
     names: &["ibench"],
     about: "calls per second through two pipes, with poll (S. Westerfeld)",
-    differences: &[SMALL_REPLY, SHORT, "`--socketpair` replaces a `#define` of the original."],
+    differences: &[
+        SMALL_REPLY,
+        SHORT,
+        "`--socketpair` replaces a `#define` in the source of the \
+        original.",
+    ],
     usage: |name| usage_of(pipe_parser(name)),
     run: ibench,
 };
@@ -38,11 +43,11 @@ pub(super) const IBENCH: Program = Program {
 /// Calls through the transport of a bus, without the bus.
 pub(super) const KDBENCH: Program = Program {
     names: &["kdbench"],
-    about: "calls per second through the transport of a bus without the bus, copied or by memfd \
-        (S. Westerfeld)",
+    about: "calls per second through the transport of a message bus, without the bus itself; \
+        payload copied or in a memfd (S. Westerfeld)",
     differences: &[
-        "kdbus is no longer in any kernel. `bus-copy` and `bus-memfd` replace it: a pool in shared \
-            memory, and sealed, reused memfds.",
+        "kdbus was never merged into Linux. The mechanisms `bus-copy` (a pool in shared memory) \
+            and `bus-memfd` (sealed, reused memfds) replace it.",
         SMALL_REPLY,
         SHORT,
     ],
@@ -53,11 +58,11 @@ pub(super) const KDBENCH: Program = Program {
 /// Calls through D-Bus.
 pub(super) const BUS_BENCHMARK: Program = Program {
     names: &["bus-benchmark"],
-    about: "calls per second through D-Bus, copied or by memfd (systemd's \
+    about: "calls per second through D-Bus; payload copied or in a memfd (systemd's \
         test-bus-kernel-benchmark)",
     differences: &[
-        "The bus is a private D-Bus daemon, not kdbus. KDBUS-MAX is the larger of the two \
-            figures.",
+        "The bus is a private D-Bus daemon, not kdbus. The column KDBUS-MAX is the larger of COPY \
+            and MEMFD.",
         "Only the mode `chart` is supported.",
         SMALL_REPLY,
         SHORT,
@@ -162,7 +167,10 @@ impl Chart<'_> {
         let mut carrier = ProgramRunner::new(name)?;
         for (part, placement) in PARTS {
             let cpus = cpus(placement).map_err(|ended| {
-                ProgramExit::os_error(&format!("{name}: no {part} performance: {}", ended.message))
+                ProgramExit::os_error(&format!(
+                    "{name}: cannot measure the {part} performance: {}",
+                    ended.message
+                ))
             })?;
             print_line(&format!("*** {part} performance:\n\n{}\n\n", self.headings()))?;
             for power in POWERS {

@@ -16,14 +16,14 @@ use super::{Invocation, Program, print_line};
 /// The three programs.
 pub(super) const PROGRAM: Program = Program {
     names: &["pipesend", "udsocketsend", "tcpsocketsend"],
-    about: "bandwidth of an amount of data sent to a forked child; both processes print and log it \
-        (Wright, Gopalan and Kang)",
+    about: "bandwidth of sending data to a forked child; both processes print and log the \
+        bandwidth (Wright, Gopalan and Kang)",
     differences: &[
         "Both processes report the same time, from just before the first byte is sent to just \
-            after the last is received. A sender that stops its clock at its last write leaves out \
-            the data that is still in the kernel.",
-        "Without `buffer_size`, the buffer is as large as the amount.",
-        "Repetitions run in one pair of processes.",
+            after the last byte is received. A sender that stopped its clock after its last write \
+            would leave out the data that is still in the kernel.",
+        "Without `buffer_size`, the buffer contains all data.",
+        "All repetitions run in one pair of processes.",
     ],
     usage,
     run,

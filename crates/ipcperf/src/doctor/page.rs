@@ -64,7 +64,7 @@ fn leftovers_json(left: &RunLeftovers) -> impl Iterator<Item = Value> + '_ {
 /// Formats the leftovers of killed runs, one row each.
 fn leftovers_table(left: &[RunLeftovers], columns: usize) -> String {
     let mut table = new_table(columns);
-    table.set_header(["Left by killed runs", "kind", "command", "state"]);
+    table.set_header(["Leftover of a killed run", "kind", "left by", "state"]);
     for left in left {
         let command = left.owner.as_ref().map_or_else(
             || "unknown".to_owned(),
@@ -88,14 +88,14 @@ fn closing(left: &[RunLeftovers]) -> String {
     let removed = fates().filter(|fate| *fate == LeftoverState::Removed).count();
     let changed = match removed {
         0 => "Nothing was changed.".to_owned(),
-        count => format!("Leftovers of killed runs were removed ({count})."),
+        count => format!("Leftovers of killed runs were removed: {count}."),
     };
     let found = if fates().any(|fate| fate == LeftoverState::Found) {
         " ipcperf doctor --clean, or the next measuring command, removes leftovers of killed runs."
     } else {
         ""
     };
-    format!("{changed}{found} Remedies take effect with the next command.")
+    format!("{changed}{found} A remedy takes effect with the next ipcperf command.")
 }
 
 fn pmu_json(pmu: &Pmu) -> Value {

@@ -29,12 +29,12 @@ fn the_page_on_writing_a_study_has_every_key() {
         let tables =
             section.keys.iter().filter_map(|key| Some((key.name, key.value_type.table()?)));
         for (name, within) in tables {
-            write!(page, "In `{name}`:\n\n{}\n", keys(within)).unwrap();
+            write!(page, "Keys of `{name}`:\n\n{}\n", keys(within)).unwrap();
         }
     }
     write!(
         page,
-        "In `original_test`, in addition to the keys of the test:\n\n{}",
+        "Keys of `original_test`, in addition to the keys of the test:\n\n{}",
         keys(ORIGINAL_TEST_KEYS)
     )
     .unwrap();
@@ -45,9 +45,10 @@ fn the_page_on_writing_a_study_has_every_key() {
 fn the_page_on_writing_a_study_has_every_metric_and_factor() {
     let mut table = "| metric | unit | better | meaning |\n|---|---|---|---|\n".to_owned();
     for metric in METRICS {
-        let better = match metric.better {
-            Better::Higher => "more",
-            Better::Lower => "less",
+        let better = match (metric.name, metric.better) {
+            ("main", _) => "as for that metric",
+            (_, Better::Higher) => "more",
+            (_, Better::Lower) => "less",
         };
         let (name, unit, about) = (metric.name, metric.unit, metric.about);
         writeln!(table, "| `{name}` | {unit} | {better} | {about} |").unwrap();
@@ -56,8 +57,9 @@ fn the_page_on_writing_a_study_has_every_metric_and_factor() {
     let of_sender = of_sender.join(", ");
     write!(
         table,
-        "\nOf a single role: {of_sender}, and the same for `receiver`, `both` and `broker`. Less is \
-         better.\n"
+        "\nThe metrics of one role begin with the name of the role. Those of the sender are {of_sender}. \
+         Those of the other roles begin with `receiver`, `both` and `broker` instead. Less is better for all \
+         of them.\n"
     )
     .unwrap();
     check_part("writing-a-study.md", "metrics", &table);
@@ -86,7 +88,8 @@ fn the_page_on_hypotheses_has_every_test() {
 
 /// Returns the keys of a table.
 fn keys(keys: &[Key]) -> String {
-    let mut table = "| key | value | default | meaning |\n|---|---|---|---|\n".to_owned();
+    let mut table =
+        "| key | value | example | default | meaning |\n|---|---|---|---|---|\n".to_owned();
     for key in keys {
         let usual = match key.requirement {
             Requirement::Required => "*required*",
@@ -94,7 +97,7 @@ fn keys(keys: &[Key]) -> String {
         };
         let takes = key.value_type.description().replace('|', "\\|");
         let (name, about, example) = (key.name, key.about, key.example.replace('|', "\\|"));
-        writeln!(table, "| `{name}` | {takes}: `{example}` | {usual} | {about} |").unwrap();
+        writeln!(table, "| `{name}` | {takes} | `{example}` | {usual} | {about} |").unwrap();
     }
     table
 }

@@ -124,7 +124,7 @@ fn check_owner(path: &Path) -> io::Result<()> {
     if status.is_dir() && status.uid() == geteuid().as_raw() {
         return Ok(());
     }
-    Err(permission_denied("it is not a folder of this user"))
+    Err(permission_denied("it is not a folder, or it belongs to another user"))
 }
 
 /// Checks that `path` is a folder, not a symbolic link, that belongs to this user. If other users have access to it,
@@ -132,7 +132,7 @@ fn check_owner(path: &Path) -> io::Result<()> {
 fn check(path: &Path) -> io::Result<()> {
     let status = fs::symlink_metadata(path)?;
     if !status.is_dir() || status.uid() != geteuid().as_raw() {
-        return Err(permission_denied("it is not a folder of this user"));
+        return Err(permission_denied("it is not a folder, or it belongs to another user"));
     }
     if status.mode() & 0o077 != 0 {
         fs::set_permissions(path, PermissionsExt::from_mode(0o700))?;

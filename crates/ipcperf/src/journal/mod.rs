@@ -63,8 +63,8 @@ impl Journal {
             Ok(written) => Self { journal_file: Some(written) },
             Err(why) => {
                 print_message(&format!(
-                    "ipcperf: cannot create a journal: {why}; leftovers of killed runs will not be removed: set \
-                     XDG_STATE_HOME to a folder that you own and can write to"
+                    "ipcperf: cannot create a journal: {why}; if this command is killed, its leftovers will not be \
+                     removed; set XDG_STATE_HOME to a folder that you own and can write to"
                 ));
                 Self { journal_file: None }
             }
@@ -85,7 +85,7 @@ impl Journal {
         if let Err(error) = written.append(names) {
             // Reported once only: a full disk stays full.
             print_message(&format!(
-                "ipcperf: cannot write {}: {error}; leftovers of killed runs will not be removed",
+                "ipcperf: cannot write {}: {error}; if this command is killed, its leftovers will not be removed",
                 written.path.display()
             ));
             self.journal_file = None;

@@ -25,7 +25,7 @@ pub(crate) fn mechanism_list(columns: usize) -> String {
             &mechanism_availability(mechanism),
         ]);
     }
-    let custom = "custom mechanisms: exec:PROGRAM and lib:FILE.so (docs/custom-mechanisms.md)";
+    let custom = "your own mechanisms: exec:PROGRAM and lib:FILE.so (docs/custom-mechanisms.md)";
     format!("{table}\n{custom}")
 }
 
@@ -36,7 +36,7 @@ fn mechanism_availability(mechanism: &Mechanism) -> String {
     }
     let lacks = mechanism.options.iter().flat_map(OptionSpec::unavailable_values);
     let lacks = lacks.map(|UnavailableValue { option, value, missing }| {
-        format!("not {option}={value}: {} ({})", missing.reason, missing.remedy)
+        format!("without {option}={value}: {} ({})", missing.reason, missing.remedy)
     });
     std::iter::once("yes".to_owned()).chain(lacks).collect::<Vec<_>>().join("; ")
 }
@@ -76,12 +76,12 @@ pub(crate) fn instrument_list_without_probes(columns: usize) -> String {
         let disturbs = disturbs(instrument);
         table.add_row([instrument.facts.name, instrument.about, instrument.needs, disturbs]);
     }
-    format!("{table}\nWhich of them work here: ipcperf list instruments")
+    format!("{table}\nTo see which instruments work here: ipcperf list instruments")
 }
 
 fn disturbs(instrument: &Instrument) -> &'static str {
     match instrument.facts.intrusive {
-        Intrusive::Yes => "yes: separate runs, paired with uninstrumented ones",
+        Intrusive::Yes => "yes: gets its own runs, paired with runs without it",
         Intrusive::No => "no",
     }
 }

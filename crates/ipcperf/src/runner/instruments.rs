@@ -45,16 +45,16 @@ impl RunInstruments {
     /// # Errors
     /// Returns which instrument refused, and why.
     pub(super) fn attach(&mut self, line: &[u8]) -> Result<(), Failure> {
-        let gathering: Participants = serde_json::from_slice(line).map_err(|error| {
+        let announced: Participants = serde_json::from_slice(line).map_err(|error| {
             Failure::new(
                 FailureKind::Worker,
                 format!("cannot parse the worker's list of peers: {error}"),
             )
         })?;
-        let targets = participants(&gathering);
+        let targets = participants(&announced);
         check_owner(&targets)?;
-        let players = targets.members.iter().filter(|member| member.scope != Scope::Daemon);
-        self.waiting = players.map(|player| player.role.clone()).collect();
+        let peers = targets.members.iter().filter(|member| member.scope != Scope::Daemon);
+        self.waiting = peers.map(|peer| peer.role.clone()).collect();
         for (instrument, events) in &self.instruments {
             let armed = match instrument.source {
                 Source::Worker { .. } => continue,
@@ -71,16 +71,17 @@ impl RunInstruments {
     ///
     /// # Errors
     /// Fails if there are more counters than can be passed.
-    pub(super) fn open_gate(&self, parties: &UnixStream) -> Result<(), Failure> {
+    pub(super) fn open_gate(&self, gate: &UnixStream) -> Result<(), Failure> {
         for role in &self.waiting {
-            let dials: Vec<BorrowedFd<'_>> = self.counter_fds_of(role).collect();
-            if dials.len() > MAX_COUNTER_FDS {
-                let place = format!("{} counters for the {role} in one run", dials.len());
+            let counter_fds: Vec<BorrowedFd<'_>> = self.counter_fds_of(role).collect();
+            if counter_fds.len() > MAX_COUNTER_FDS {
+                let place =
+                    format!("too many counters for the {role} in one run: {}", counter_fds.len());
                 return Err(Failure::new(FailureKind::Instrument, place).with_remedy(format!(
-                    "request fewer events: the maximum is {MAX_COUNTER_FDS}"
+                    "request fewer events; the maximum is {MAX_COUNTER_FDS}"
                 )));
             }
-            send_counters(parties, &dials);
+            send_counters(gate, &counter_fds);
         }
         Ok(())
     }
@@ -89,9 +90,9 @@ impl RunInstruments {
     fn counter_fds(&self) -> impl Iterator<Item = (usize, &str, BorrowedFd<'_>)> {
         let first = self.waiting.first().map_or("", String::as_str);
         self.attached.iter().enumerate().flat_map(move |(number, (_, watch))| {
-            watch.counter_fds().into_iter().map(move |dial| {
-                let waits = self.waiting.iter().any(|role| role == dial.role);
-                (number, if waits { dial.role } else { first }, dial.fd)
+            watch.counter_fds().into_iter().map(move |counter_fd| {
+                let waits = self.waiting.iter().any(|role| role == counter_fd.role);
+                (number, if waits { counter_fd.role } else { first }, counter_fd.fd)
             })
         })
     }
@@ -107,8 +108,8 @@ impl RunInstruments {
         let mut readings = vec![Vec::new(); self.attached.len()];
         let mut said: Vec<_> = by_peer.iter().map(|one| one.iter()).collect();
         for (watch, reader, _) in self.counter_fds() {
-            let party = self.waiting.iter().position(|role| role == reader).unwrap_or(0);
-            let one = said.get_mut(party).and_then(Iterator::next).cloned().unwrap_or_default();
+            let peer = self.waiting.iter().position(|role| role == reader).unwrap_or(0);
+            let one = said.get_mut(peer).and_then(Iterator::next).cloned().unwrap_or_default();
             readings[watch].push(Reading { before: one.before, after: one.after });
         }
         readings
@@ -147,15 +148,15 @@ impl RunInstruments {
     }
 }
 
-/// Sends a line, and `dials` with it. If the worker is gone, that is noticed elsewhere.
-fn send_counters(parties: &UnixStream, dials: &[BorrowedFd<'_>]) {
+/// Sends a line, and `counter_fds` with it. If the worker is gone, that is noticed elsewhere.
+fn send_counters(gate: &UnixStream, counter_fds: &[BorrowedFd<'_>]) {
     let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_COUNTER_FDS))];
     let mut passed = SendAncillaryBuffer::new(&mut space);
-    if !dials.is_empty() {
+    if !counter_fds.is_empty() {
         // The buffer has room for the maximum.
-        passed.push(SendAncillaryMessage::ScmRights(dials));
+        passed.push(SendAncillaryMessage::ScmRights(counter_fds));
     }
-    let _ = sendmsg(parties, &[IoSlice::new(b"\n")], &mut passed, SendFlags::NOSIGNAL);
+    let _ = sendmsg(gate, &[IoSlice::new(b"\n")], &mut passed, SendFlags::NOSIGNAL);
 }
 
 fn instrument_failure(instrument: &str, why: Unavailable) -> Failure {
@@ -181,18 +182,18 @@ fn check_owner(targets: &Targets) -> Result<(), Failure> {
 }
 
 /// Returns the peers at the gate in the form that instruments use.
-fn participants(gathering: &Participants) -> Targets {
-    let member = |player: &PeerId| Member {
-        role: player.role.name().to_owned(),
-        pid: player.pid,
-        tid: player.tid,
-        scope: match (player.role, player.scope) {
+fn participants(announced: &Participants) -> Targets {
+    let member = |peer: &PeerId| Member {
+        role: peer.role.name().to_owned(),
+        pid: peer.pid,
+        tid: peer.tid,
+        scope: match (peer.role, peer.scope) {
             (Role::Broker, _) => Scope::Daemon,
             (_, PeerScope::Thread) => Scope::Thread,
             (_, PeerScope::Process) => Scope::Process,
         },
     };
-    Targets { members: gathering.peers.iter().map(member).collect() }
+    Targets { members: announced.peers.iter().map(member).collect() }
 }
 
 #[cfg(test)]

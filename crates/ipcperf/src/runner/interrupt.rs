@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use ipcperf_engine::signals::is_ignored;
+use ipcperf_engine::signal_dispositions::is_ignored;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 
@@ -27,7 +27,7 @@ impl Interrupt {
         let (arrived, arrives) = UnixStream::pair()?;
         arrived.set_nonblocking(true)?;
         for signal in SIGNALS.into_iter().filter(|&signal| !is_ignored(signal)) {
-            exit_signal::catch(signal)?;
+            exit_signal::remember(signal)?;
             signal_hook::low_level::pipe::register(signal, arrives.try_clone()?)?;
         }
         Ok(Self { arrived })

@@ -126,7 +126,7 @@ pub(crate) fn run(
 ) -> Result<Outcome, Error> {
     let (start, before_ns) = (Instant::now(), before.elapsed_ns);
     let alone = SingleRunner::new()?;
-    let mut campaign = Execution {
+    let mut execution = Execution {
         plan,
         writer,
         progress,
@@ -138,8 +138,8 @@ pub(crate) fn run(
         decided,
         outcome: Outcome::from_resume_state(before),
     };
-    let ran = campaign.run_blocks();
-    campaign.close(ran, start, before_ns)
+    let ran = execution.run_blocks();
+    execution.close(ran, start, before_ns)
 }
 
 impl Execution<'_> {

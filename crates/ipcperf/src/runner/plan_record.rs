@@ -38,7 +38,7 @@ pub(crate) fn plan_record(plan: &Plan) -> PlanRecord {
         unavailable_instruments: plan
             .unavailable_instruments
             .iter()
-            .map(unwatched_record)
+            .map(unavailable_instrument_record)
             .collect(),
         custom: custom_record(plan.cases.iter().filter_map(|case| case.spec.mechanism.custom())),
         libraries: plan.cases.iter().filter_map(library).collect(),
@@ -77,8 +77,8 @@ pub(crate) fn check_custom(custom: &CustomRecord) -> Result<(), String> {
             && then != now
         {
             return Err(format!(
-                "the file of {name} has changed since: its SHA-256 was {then} and is now {now}: restore the file, or \
-                 start a new measurement"
+                "the file of {name} has changed since the measurement: its SHA-256 was {then} and is now {now}; \
+                 restore the file, or start a new measurement"
             ));
         }
     }
@@ -119,7 +119,7 @@ fn unavailable_record(absent: &UnavailableMechanism) -> UnavailableRecord {
     }
 }
 
-fn unwatched_record(missing: &UnavailableInstrument) -> UnavailableInstrumentRecord {
+fn unavailable_instrument_record(missing: &UnavailableInstrument) -> UnavailableInstrumentRecord {
     UnavailableInstrumentRecord {
         instrument: missing.instrument.to_owned(),
         partly_available: missing.missing_part == MissingPart::Event,
@@ -136,7 +136,9 @@ fn unwatched_record(missing: &UnavailableInstrument) -> UnavailableInstrumentRec
 /// Returns a message if something is missing: old files do not store the assignments of workers.
 pub(crate) fn stored_plan(record: &PlanRecord, seed: u64) -> Result<Plan, String> {
     if record.specs.len() != record.cases.len() {
-        return Err("it was written by an ipcperf that did not store its plan".to_owned());
+        let words =
+            "written by a version of ipcperf that did not store its plan; start a new measurement";
+        return Err(words.to_owned());
     }
     let cases = record.cases.iter().zip(&record.specs).map(|(id, spec)| stored_case(id, spec));
     Ok(Plan {
@@ -178,7 +180,7 @@ fn instrument_name(instrument: &str) -> Result<&'static str, String> {
     let known = instrument::find(instrument).map(|known| known.name);
     known.ok_or_else(|| {
         format!(
-            "it was measured with the instrument {instrument}, which this ipcperf does not have"
+            "measured with the instrument {instrument}, which this version of ipcperf does not have"
         )
     })
 }

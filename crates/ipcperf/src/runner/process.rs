@@ -182,13 +182,13 @@ fn open_gate(
     text: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     let Some(end) = text.iter().position(|&byte| byte == b'\n') else { return Ok(()) };
-    let Some(parties) = gate.take() else { return Ok(()) };
+    let Some(gate) = gate.take() else { return Ok(()) };
     let line: Vec<u8> = text.drain(..=end).collect();
     let before = Children::now();
     let armed = watchers.attach(&line);
     others.add_since(&before);
     armed?;
-    watchers.open_gate(&parties)
+    watchers.open_gate(&gate)
 }
 
 /// Reads available output; returns false at its end.
@@ -235,6 +235,6 @@ fn death_failure(status: Option<WaitStatus>) -> Failure {
 }
 
 fn timeout_failure(deadline: Duration) -> Failure {
-    let place = format!("no end after {} s", deadline.as_secs_f64());
+    let place = format!("the run did not end within {} s", deadline.as_secs_f64());
     Failure::new(FailureKind::Timeout, place).with_remedy("raise --timeout, or lower --total")
 }

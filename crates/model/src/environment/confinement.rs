@@ -12,30 +12,32 @@ pub struct Confinement {
     pub capabilities: Option<String>,
     /// Whether the `no_new_privs` flag keeps this process from gaining privileges.
     pub no_new_privileges: Option<bool>,
-    /// System call filter: `off`, `strict`, `filter`.
+    /// Mode of the system call filter (seccomp): `off`, `strict` or `filter`.
     pub seccomp: Option<String>,
     /// Number of seccomp filters that each system call passes.
     pub seccomp_filters: Option<u64>,
     /// Active security modules of the kernel.
     pub security_modules: Option<String>,
-    /// Label that a security module gives this process.
+    /// Label of this process by a security module, such as SELinux or AppArmor.
     pub security_label: Option<String>,
-    /// Container that this process runs in, as far as it can be detected: `docker`, `podman`, `kubernetes`, ..., or
+    /// Container in which this process runs, as far as it can be detected: `docker`, `podman`, `kubernetes`, ..., or
     /// `none`.
     pub container: Option<String>,
-    /// Namespaces of this process that differ from those of the system, among ipc, pid, user and cgroup.
+    /// Namespaces (ipc, pid, user, cgroup) in which this process differs from the rest of the system.
     pub own_namespaces: Option<Vec<String>>,
-    /// Restriction of performance events: -1 none, 2 only user-space events of own processes, 3 and 4 root only.
+    /// Restriction of performance events for users other than root. At -1, there is none. At 2, users can observe only
+    /// their own processes, and only in user space. At 3 and 4, they can observe nothing.
     pub perf_event_paranoid: Option<i64>,
-    /// Restriction of unprivileged BPF: 0 any user may load programs.
+    /// Restriction of BPF for users other than root. At 0, any user may load BPF programs.
     pub unprivileged_bpf_disabled: Option<u64>,
-    /// Restriction of ptrace: 0 own processes, 1 child processes, 2 root only, 3 disabled.
+    /// Restriction of ptrace. At 0, users may trace their own processes; at 1, only their child processes. At 2, only
+    /// root may trace; at 3, nobody.
     pub ptrace_scope: Option<u64>,
-    /// Visibility of kernel addresses: 0 all users, 1 root, 2 nobody.
+    /// Users who can see kernel addresses: 0 all users, 1 root, 2 nobody.
     pub kptr_restrict: Option<u64>,
-    /// Address space randomization: 0 off, 2 full.
+    /// Address space randomization: 0 off, 1 without the heap, 2 full.
     pub randomize_va_space: Option<u64>,
-    /// Restriction of `io_uring`: 0 all users, 1 root and one group, 2 disabled.
+    /// Users who may use `io_uring`: 0 all users, 1 root and one group, 2 nobody.
     pub io_uring_disabled: Option<u64>,
 }
 

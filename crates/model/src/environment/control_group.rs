@@ -9,18 +9,18 @@ use super::amount::Amount;
 /// Control group of this process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ControlGroup {
-    /// Version of control groups: `1`, `2`, or `hybrid` if controllers of both are in use.
+    /// Version of control groups: `1`, `2` or `hybrid`. The last means that controllers of both versions are in use.
     pub cgroup_version: Option<String>,
     /// Path of the group that controls the CPU time of this process.
     pub cgroup_path: Option<String>,
-    /// CPU bandwidth limit, in the format of `cpu.max`.
+    /// Limit on the CPU time of the group, in the format of `cpu.max`.
     pub cgroup_cpu_max: Option<String>,
-    /// CPU weight relative to other groups; the default is 100 (1024 in version 1).
+    /// CPU weight of the group relative to other groups. The default is 100, or 1024 in version 1.
     pub cgroup_cpu_weight: Option<u64>,
     /// CPUs that the group may use.
     pub cgroup_cpus: Option<String>,
-    /// Memory limit, bytes.
+    /// Memory limit of the group, bytes.
     pub cgroup_memory_max_bytes: Option<Amount>,
-    /// Maximum number of tasks.
+    /// Maximum number of tasks in the group.
     pub cgroup_tasks_max: Option<Amount>,
 }

@@ -12,8 +12,8 @@ pub struct Kernel {
     pub kernel_build: Option<String>,
     /// Machine architecture.
     pub architecture: String,
-    /// Preemption model of the kernel: `none`, `voluntary`, `full`, `lazy`, `realtime`, or `dynamic` if it was
-    /// chosen at boot and only root can read the choice.
+    /// Preemption model of the kernel: `none`, `voluntary`, `full`, `lazy`, `realtime` or `dynamic`. The last means
+    /// that the model was chosen at boot and that only root can read the choice.
     pub preemption: Option<String>,
     /// Timer interrupts per second on a busy CPU.
     pub kernel_hz: Option<u64>,
@@ -21,11 +21,11 @@ pub struct Kernel {
     pub kernel_parameters: Option<Vec<String>>,
     /// CPUs isolated from the scheduler (`isolcpus`).
     pub isolated_cpus: Option<String>,
-    /// CPUs without timer interrupts while only one task runs (`nohz_full`).
+    /// CPUs that get no timer interrupts while they run only one task (`nohz_full`).
     pub nohz_full_cpus: Option<String>,
     /// Mitigations of CPU vulnerabilities, as `name: state`.
     pub mitigations: Vec<String>,
-    /// Identifier of this boot: a different value means that the machine was rebooted.
+    /// Identifier of this boot. It changes when the machine is rebooted.
     pub boot_id: Option<String>,
     /// Time since boot, s.
     pub uptime_s: Option<u64>,

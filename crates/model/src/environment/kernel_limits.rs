@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 pub struct KernelLimits {
     /// Maximum capacity of a pipe for unprivileged users, bytes (`fs.pipe-max-size`).
     pub pipe_max_size_bytes: Option<u64>,
-    /// Soft limit on the pages in a user's pipes (`fs.pipe-user-pages-soft`): above it, new pipes get one page; 0
-    /// is no limit.
+    /// Soft limit on the total pages of a user's pipes (`fs.pipe-user-pages-soft`). Above it, a new pipe gets only one
+    /// page. 0 means no limit.
     pub pipe_user_pages_soft: Option<u64>,
-    /// Hard limit on the pages in a user's pipes (`fs.pipe-user-pages-hard`): above it, no new pipe can be created;
-    /// 0 is no limit.
+    /// Hard limit on the total pages of a user's pipes (`fs.pipe-user-pages-hard`). Above it, no new pipe can be
+    /// created. 0 means no limit.
     pub pipe_user_pages_hard: Option<u64>,
     /// Maximum number of datagrams in the queue of a Unix domain socket (`net.unix.max_dgram_qlen`).
     pub unix_max_dgram_qlen: Option<u64>,
@@ -28,11 +28,12 @@ pub struct KernelLimits {
     pub msgmnb_bytes: Option<u64>,
     /// Maximum number of System V queues (`kernel.msgmni`).
     pub msgmni: Option<u64>,
-    /// Limits on System V semaphores (`kernel.sem`): per set, in total, operations per call, sets.
+    /// Limits on System V semaphores (`kernel.sem`), in this order: semaphores per set, semaphores in total, operations
+    /// per call, number of sets.
     pub sem: Option<String>,
     /// Maximum size of a System V shared memory segment, bytes (`kernel.shmmax`).
     pub shmmax_bytes: Option<u64>,
-    /// Maximum total of System V shared memory, pages (`kernel.shmall`).
+    /// Maximum total size of System V shared memory, pages (`kernel.shmall`).
     pub shmall_pages: Option<u64>,
     /// Maximum number of System V shared memory segments (`kernel.shmmni`).
     pub shmmni: Option<u64>,

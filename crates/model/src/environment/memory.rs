@@ -20,7 +20,7 @@ pub struct Memory {
     pub page_bytes: u64,
     /// Setting of transparent huge pages.
     pub transparent_hugepage: Option<String>,
-    /// Setting for when the kernel makes room for transparent huge pages (`defrag`).
+    /// Setting that determines when the kernel makes room for transparent huge pages (`defrag`).
     pub transparent_hugepage_defrag: Option<String>,
     /// Setting of transparent huge pages for shared memory.
     pub transparent_hugepage_shmem: Option<String>,
@@ -28,16 +28,15 @@ pub struct Memory {
     pub hugepage_bytes: Option<u64>,
     /// Number of huge pages reserved.
     pub hugepages: Option<u64>,
-    /// Memory overcommit: 0 heuristic, 1 always, 2 never.
+    /// Memory overcommit (`vm.overcommit_memory`): 0 heuristic, 1 always, 2 never.
     pub overcommit_memory: Option<u64>,
     /// Maximum number of mappings of a process (`vm.max_map_count`).
     pub max_map_count: Option<u64>,
-    /// Executability of anonymous files (`vm.memfd_noexec`): 0 executable, 1 not executable unless requested, 2
-    /// never executable.
+    /// Whether anonymous files can be executed (`vm.memfd_noexec`): 0 yes, 1 only if requested, 2 never.
     pub memfd_noexec: Option<u64>,
-    /// Automatic NUMA balancing, which moves pages to the node that uses them: 0 off.
+    /// Automatic NUMA balancing, which moves pages to the node that uses them: 0 is off.
     pub numa_balancing: Option<u64>,
-    /// Size of `/dev/shm`, which holds named shared memory, bytes.
+    /// Size of `/dev/shm`, bytes. Named shared memory is in this folder.
     pub shared_memory_bytes: Option<u64>,
     /// Free space in `/dev/shm`, bytes.
     pub shared_memory_free_bytes: Option<u64>,

@@ -6,27 +6,29 @@ use serde::{Deserialize, Serialize};
 /// Settings of sockets and the loopback interface.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Network {
-    /// Default send buffer of sockets, bytes.
+    /// Default size of the send buffer of a socket, bytes.
     pub wmem_default_bytes: Option<u64>,
-    /// Maximum send buffer of sockets, bytes.
+    /// Maximum size of the send buffer of a socket, bytes.
     pub wmem_max_bytes: Option<u64>,
-    /// Default receive buffer of sockets, bytes.
+    /// Default size of the receive buffer of a socket, bytes.
     pub rmem_default_bytes: Option<u64>,
-    /// Maximum receive buffer of sockets, bytes.
+    /// Maximum size of the receive buffer of a socket, bytes.
     pub rmem_max_bytes: Option<u64>,
-    /// Send buffer of a TCP socket, bytes: minimum, default, maximum (`net.ipv4.tcp_wmem`).
+    /// Minimum, default and maximum size of the send buffer of a TCP socket, bytes (`net.ipv4.tcp_wmem`).
     pub tcp_wmem: Option<String>,
-    /// Receive buffer of a TCP socket, bytes: minimum, default, maximum (`net.ipv4.tcp_rmem`).
+    /// Minimum, default and maximum size of the receive buffer of a TCP socket, bytes (`net.ipv4.tcp_rmem`).
     pub tcp_rmem: Option<String>,
     /// Congestion control algorithm of TCP.
     pub tcp_congestion_control: Option<String>,
-    /// Whether TCP coalesces small writes while earlier ones wait to be sent: 0 no.
+    /// Whether TCP combines small writes while earlier writes wait to be sent (`net.ipv4.tcp_autocorking`): 0 no, 1
+    /// yes.
     pub tcp_autocorking: Option<u64>,
-    /// Maximum number of connections that wait to be accepted.
+    /// Maximum number of connections that may wait to be accepted on a listening socket (`net.core.somaxconn`).
     pub somaxconn: Option<u64>,
-    /// Maximum number of packets that wait to be processed by a CPU, including those of the loopback interface.
+    /// Maximum number of received packets that may wait for each CPU, including packets of the loopback interface
+    /// (`net.core.netdev_max_backlog`).
     pub netdev_max_backlog: Option<u64>,
-    /// Time that a read of a socket spins before it sleeps, us (`net.core.busy_read`).
+    /// Time for which a read of a socket spins before it sleeps, us (`net.core.busy_read`).
     pub busy_read_us: Option<u64>,
     /// Maximum packet size of the loopback interface, bytes.
     pub loopback_mtu_bytes: Option<u64>,

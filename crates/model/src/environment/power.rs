@@ -16,14 +16,14 @@ pub struct Power {
     pub frequency_max_khz: Option<u64>,
     /// Whether CPUs may exceed their rated frequency if temperature and load permit.
     pub boost: Option<bool>,
-    /// Energy preference of the CPU: performance or power saving.
+    /// Preference of the CPU between performance and power saving (`energy_performance_preference`).
     pub energy_preference: Option<String>,
-    /// Driver of the idle states.
+    /// Driver that provides the idle states.
     pub idle_driver: Option<String>,
     /// Governor that chooses the idle state.
     pub idle_governor: Option<String>,
-    /// Idle states, lightest first.
+    /// Idle states of the first CPU, lightest first.
     pub idle_states: Option<Vec<String>>,
-    /// Exit latency of the deepest idle state allowed, as its driver states it, us.
+    /// Exit latency of the deepest allowed idle state, us, as the idle driver states it.
     pub idle_exit_latency_us: Option<u64>,
 }

@@ -12,13 +12,13 @@ pub struct ProcessLimits {
     pub ulimit_open_files: Option<Amount>,
     /// Maximum number of processes of this user (`ulimit -u`).
     pub ulimit_processes: Option<Amount>,
-    /// Maximum memory locked against swapping, bytes (`ulimit -l`).
+    /// Maximum size of memory locked against swapping, bytes (`ulimit -l`).
     pub ulimit_locked_memory_bytes: Option<Amount>,
     /// Maximum total size of the POSIX queues of this user, bytes (`ulimit -q`).
     pub ulimit_message_queues_bytes: Option<Amount>,
     /// Maximum size of a stack, bytes (`ulimit -s`).
     pub ulimit_stack_bytes: Option<Amount>,
-    /// Maximum size of a file, including one in shared memory, bytes (`ulimit -f`).
+    /// Maximum size of a file, including a file in shared memory, bytes (`ulimit -f`).
     pub ulimit_file_bytes: Option<Amount>,
     /// Maximum size of the address space, bytes (`ulimit -v`).
     pub ulimit_address_space_bytes: Option<Amount>,

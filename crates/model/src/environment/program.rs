@@ -8,16 +8,17 @@ use serde::{Deserialize, Serialize};
 pub struct Program {
     /// Version of ipcperf.
     pub version: String,
-    /// Commit that it was built from; ends in `+` if the tree had uncommitted changes.
+    /// Commit from which ipcperf was built. It ends in `+` if the source tree had uncommitted changes.
     pub commit: Option<String>,
-    /// Build profile: `release`, or `debug`, which is slow.
+    /// Build profile: `release` or `debug`. A debug build is slow.
     pub build_profile: Option<String>,
-    /// Compiler that it was built with.
+    /// Compiler with which ipcperf was built.
     pub compiler: Option<String>,
-    /// Target that it was built for.
+    /// Target for which ipcperf was built, such as `x86_64-unknown-linux-gnu`.
     pub target: Option<String>,
-    /// C library that it runs with, which provides memcpy.
+    /// C library with which ipcperf runs. It provides memcpy.
     pub c_library: Option<String>,
-    /// Whether disturbed runs are excluded. False only where `IPCPERF_KEEP_DISTURBED=1` was set, as tests do.
+    /// Whether disturbed runs are excluded. False only if `IPCPERF_KEEP_DISTURBED=1` was set, which only tests should
+    /// do.
     pub noise_detection: Option<bool>,
 }

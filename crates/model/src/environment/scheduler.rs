@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// Settings of the scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scheduler {
-    /// Scheduling group (autogroup) of the session of this process. While autogroups are on, nice values act only
-    /// within one.
+    /// Scheduling group (autogroup) of the session of this process. If autogroups are enabled, a nice value has an
+    /// effect only within its autogroup.
     pub autogroup: Option<String>,
     /// Whether autogroups are enabled (`kernel.sched_autogroup_enabled`).
     pub autogroup_enabled: Option<bool>,
@@ -15,12 +15,12 @@ pub struct Scheduler {
     pub nice: Option<i64>,
     /// Scheduling policy of this process: `other`, `batch`, `idle`, `fifo`, `round-robin`, ...
     pub scheduling_policy: Option<String>,
-    /// Timer slack, by which the kernel may delay the wake-ups of this process, ns.
+    /// Timer slack, ns: time by which the kernel may delay a wake-up of this process.
     pub timer_slack_ns: Option<u64>,
-    /// Time that real-time tasks may use in each second, us (`kernel.sched_rt_runtime_us`); -1 is no limit.
+    /// Time that real-time tasks may use in each second, us (`kernel.sched_rt_runtime_us`). -1 means no limit.
     pub sched_rt_runtime_us: Option<i64>,
-    /// Time slice of a task before another of the same weight runs, ns; readable only by root.
+    /// Time for which a task runs before another task of the same weight runs, ns. Only root can read it.
     pub sched_base_slice_ns: Option<u64>,
-    /// Time for which a task counts as cache-hot on its CPU, ns; readable only by root.
+    /// Time for which a task counts as cache-hot on its last CPU, ns. Only root can read it.
     pub sched_migration_cost_ns: Option<u64>,
 }

@@ -14,12 +14,11 @@ pub struct Virtualization {
     pub machine_vendor: Option<String>,
     /// Model of the machine according to its firmware.
     pub machine_product: Option<String>,
-    /// Limit of the `haltpoll` governor, ns: time for which an idle virtual CPU polls before it halts.
+    /// Maximum time for which an idle virtual CPU polls before it halts, ns (`haltpoll` governor).
     pub guest_halt_poll_ns: Option<u64>,
-    /// Time for which a KVM host polls for an idle guest before it yields the CPU, ns; only if this machine is a
-    /// host.
+    /// If this machine is a KVM host: time for which it polls for an idle guest before it yields the CPU, ns.
     pub kvm_halt_poll_ns: Option<u64>,
-    /// Share of the time since boot in which the host ran others while CPUs of this guest were runnable (steal
-    /// time).
+    /// Steal time as a share of the time since boot. Steal time is time in which a CPU of this guest was runnable, but
+    /// the host ran something else.
     pub steal_share: Option<f64>,
 }

@@ -26,11 +26,10 @@ pub(super) fn check_privileges() -> Result<(), Unavailable> {
     }
     if is_in_container() {
         return Err(Unavailable {
-            reason: "process IDs in this container differ from those in the kernel's events"
+            reason: "this container has its own process IDs, but the kernel's events contain those of the host"
                 .to_owned(),
-            remedy:
-                "run outside the container, or share the host's PID namespace with it: --pid=host"
-                    .to_owned(),
+            remedy: "run ipcperf outside the container, or start the container with --pid=host"
+                .to_owned(),
         });
     }
     Ok(())

@@ -17,7 +17,7 @@ use ipcperf_model::instrument::bpftrace as facts;
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "system calls, counted and timed by a bpftrace program, for comparison",
+    about: "system calls as counted and timed by a bpftrace program, to compare with syscalls",
     needs: "bpftrace; root; a kernel with BPF and tracepoints",
     source: Source::External { available, arm },
 };

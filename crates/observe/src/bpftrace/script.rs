@@ -122,21 +122,21 @@ mod tests {
     #[test]
     fn threads_are_known_by_their_own_numbers() {
         let members = vec![member(1, 11, Scope::Thread), member(1, 12, Scope::Thread)];
-        let parties = Targets { members };
-        assert_eq!(filter_expression(&parties, 9), "tid == 11 || tid == 12 || tid == 9");
+        let targets = Targets { members };
+        assert_eq!(filter_expression(&targets, 9), "tid == 11 || tid == 12 || tid == 9");
         assert_eq!(
-            (caller_expression(&parties).as_str(), phase_expression(&parties).as_str()),
+            (caller_expression(&targets).as_str(), phase_expression(&targets).as_str()),
             ("tid", "@marks[$caller]")
         );
-        assert_eq!(mark_condition(&parties), "tid == 11 || tid == 12");
+        assert_eq!(mark_condition(&targets), "tid == 11 || tid == 12");
     }
 
     #[test]
     fn processes_are_known_by_theirs_and_marked_by_one_thread() {
-        let parties = Targets { members: vec![member(1, 11, Scope::Process)] };
-        assert_eq!(filter_expression(&parties, 9), "pid == 1 || tid == 9");
+        let targets = Targets { members: vec![member(1, 11, Scope::Process)] };
+        assert_eq!(filter_expression(&targets, 9), "pid == 1 || tid == 9");
         assert_eq!(
-            (caller_expression(&parties).as_str(), mark_condition(&parties).as_str()),
+            (caller_expression(&targets).as_str(), mark_condition(&targets).as_str()),
             ("pid", "tid == 11")
         );
     }
@@ -148,12 +148,12 @@ mod tests {
             member(2, 2, Scope::Process),
             member(3, 3, Scope::Daemon),
         ];
-        let parties = Targets { members };
-        assert_eq!(caller_expression(&parties), "(tid == 11) ? tid : pid");
+        let targets = Targets { members };
+        assert_eq!(caller_expression(&targets), "(tid == 11) ? tid : pid");
         assert_eq!(
-            phase_expression(&parties),
+            phase_expression(&targets),
             "($caller == 3) ? (@marks[11] + @marks[2]) / 4 * 2 + ((@marks[11] & 1) | (@marks[2] & 1)) : @marks[$caller]"
         );
-        assert_eq!(mark_condition(&parties), "tid == 11 || tid == 2");
+        assert_eq!(mark_condition(&targets), "tid == 11 || tid == 2");
     }
 }

@@ -86,7 +86,7 @@ fn remedy(message: &str) -> &'static str {
 fn namespace_remedy() -> Option<&'static str> {
     let namespace = read_link("/proc/self/ns/pid").ok()?;
     (namespace != Path::new(INITIAL_PID_NAMESPACE))
-        .then_some("run outside the container, which has its own process IDs")
+        .then_some("run ipcperf outside the container, which has its own process IDs")
 }
 
 impl Watch for BpftraceWatch {
@@ -95,8 +95,8 @@ impl Watch for BpftraceWatch {
         let maps = read_maps(tool.terminate()?)?;
         if let Some(role) = maps.first_incomplete_role(&targets) {
             let reason =
-                format!("bpftrace did not observe the {role} from its first mark to its last");
-            return Err(Unavailable { reason, remedy: "run it again".to_owned() });
+                format!("bpftrace missed the start or the end of the measured phase of the {role}");
+            return Err(Unavailable { reason, remedy: "repeat the run".to_owned() });
         }
         Ok(tool_syscalls::observations(&targets, maps.rows(&targets)))
     }
@@ -107,7 +107,7 @@ fn read_maps(output: File) -> Result<Maps, Unavailable> {
     for line in BufReader::new(output).split(b'\n') {
         let line = line.map_err(|error| Unavailable {
             reason: format!("cannot read the output of bpftrace: {error}"),
-            remedy: "run it again".to_owned(),
+            remedy: "repeat the run".to_owned(),
         })?;
         maps.add_line(&String::from_utf8_lossy(&line));
     }
@@ -119,9 +119,9 @@ mod tests {
     use rustix::process::{Pid, Signal, kill_process};
 
     use super::*;
-    use crate::testing::conformance;
     use crate::testing::forked_pair::{ForkedPair, PairWorkload};
     use crate::testing::skip::skip_if_unavailable;
+    use crate::testing::tool_conformance;
     use crate::tool_process::is_gone;
 
     fn watch(targets: &Targets) -> (Box<BpftraceWatch>, Pid) {
@@ -140,18 +140,18 @@ mod tests {
         let (watch, pid) = watch(&rehearsal.targets);
         let done = rehearsal.run();
         let told = watch.finish().unwrap();
-        conformance::assert_matches_counts(&told, done);
+        tool_conformance::assert_matches_counts(&told, done);
         assert!(is_gone(pid));
     }
 
     #[test]
     fn of_two_threads_each_has_its_own() {
-        conformance::assert_threads_are_separate("bpftrace");
+        tool_conformance::assert_threads_are_separate("bpftrace");
     }
 
     #[test]
     fn a_librarys_threads_and_a_daemon_are_watched_with_those_they_work_for() {
-        conformance::assert_process_and_daemon_are_observed("bpftrace");
+        tool_conformance::assert_process_and_daemon_are_observed("bpftrace");
     }
 
     #[test]

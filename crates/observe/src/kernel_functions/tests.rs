@@ -230,7 +230,7 @@ fn without_its_last_mark_nothing_is_told() {
     };
     mark();
     let refused = watch.finish().unwrap_err();
-    assert_eq!(refused.reason, "the kernel lost a mark event");
+    assert_eq!(refused.reason, "the kernel lost an event that marks a phase");
 }
 
 #[test]

@@ -98,7 +98,7 @@ impl Watch for FunctionWatch {
 /// Returns an error if a mark was not reported, or if calls were lost because a map was full.
 fn check_complete(bss: &FunctionsBss) -> Result<(), Unavailable> {
     let (reason, remedy) = if bss.has_missing_mark() {
-        ("the kernel lost a mark event".to_owned(), "run it again")
+        ("the kernel lost an event that marks a phase".to_owned(), "repeat the run")
     } else if bss.lost > 0 {
         let reason =
             format!("{} calls of other threads were not counted: a BPF map is full", bss.lost);

@@ -78,7 +78,7 @@ fn not_permitted() -> Unavailable {
         );
     }
     unavailable(
-        "perf_event_open is refused: a seccomp filter, or a process of another user".to_owned(),
+        "perf_event_open is refused, by a seccomp filter or because a process belongs to another user".to_owned(),
         "run as the user of the peers, outside the container or with seccomp=unconfined",
     )
 }

@@ -84,8 +84,8 @@ fn now_ns() -> u64 {
 }
 
 /// Returns the active watch, or `None` if the instrument is not available.
-fn arm_or_skip(test: &str, parties: &Targets) -> Option<Box<dyn Watch>> {
-    arm(parties, &[]).map_err(|why| report_skip(test, &why.to_string())).ok()
+fn arm_or_skip(test: &str, targets: &Targets) -> Option<Box<dyn Watch>> {
+    arm(targets, &[]).map_err(|why| report_skip(test, &why.to_string())).ok()
 }
 
 /// Returns the observations of `watch` for a phase that lasts as long as `play`.
@@ -312,7 +312,7 @@ fn helps() {
 /// Returns the rows of a thread that waits for another, which it starts after sampling has begun.
 fn with_a_helper(scope: Scope, reach: SampledThreads) -> Option<RoleRows> {
     let ((gate, wait), (tid_sender, said)) = (channel::<()>(), channel());
-    let party = thread::spawn(move || {
+    let peer = thread::spawn(move || {
         tid_sender.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
         if wait.recv().is_ok() {
             thread::spawn(helps).join().unwrap();
@@ -325,7 +325,7 @@ fn with_a_helper(scope: Scope, reach: SampledThreads) -> Option<RoleRows> {
     let armed = watch.map_err(|why| report_skip("a helper", &why.to_string()));
     let seen = observe(Box::new(armed.ok()?), || {
         gate.send(()).unwrap();
-        party.join().unwrap();
+        peer.join().unwrap();
     });
     Some(RoleRows::from_observations("both", &seen))
 }
@@ -443,7 +443,7 @@ fn outside_the_kernel_anyone_is_sampled() {
 /// Returns the rows of a thread that only runs `act`, for 50 ms of CPU time.
 fn profile_thread(test: &str, act: impl Fn() + Send + 'static) -> Option<RoleRows> {
     let ((say, said), (gate, wait)) = (channel(), channel::<()>());
-    let party = thread::spawn(move || {
+    let peer = thread::spawn(move || {
         say.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
         let began = wait.recv().map(|()| cpu_time());
         while began.is_ok_and(|began| cpu_time() - began < Duration::from_millis(50)) {
@@ -455,7 +455,7 @@ fn profile_thread(test: &str, act: impl Fn() + Send + 'static) -> Option<RoleRow
     let watch = arm_or_skip(test, &Targets { members: vec![member] })?;
     let seen = observe(watch, || {
         gate.send(()).unwrap();
-        party.join().unwrap();
+        peer.join().unwrap();
     });
     let observed = RoleRows::from_observations("both", &seen);
     observed.check("both");

@@ -11,8 +11,8 @@ use crate::testing::forked_pair::{ForkedPair, PairWorkload, Switches, mark, repo
 use crate::{Member, Scope, Targets, Watch};
 
 /// Returns the active watch, or `None` if the instrument is not available.
-fn arm_or_skip(test: &str, parties: &Targets) -> Option<Box<dyn Watch>> {
-    arm(parties).map_err(|why| report_skip(test, &why.to_string())).ok()
+fn arm_or_skip(test: &str, targets: &Targets) -> Option<Box<dyn Watch>> {
+    arm(targets).map_err(|why| report_skip(test, &why.to_string())).ok()
 }
 
 fn rows(watch: Box<dyn Watch>) -> Vec<SchedRow> {

@@ -80,7 +80,9 @@ impl Watch for SchedWatch {
             roles::observations(&self.targets, &bpf_layout::SchedResults::from_bss(&bss));
         if observations.is_empty() {
             return Err(Unavailable {
-                reason: format!("no peer has called {MARK} twice"),
+                reason: format!(
+                    "no peer has called {MARK} at the start and at the end of the measured phase"
+                ),
                 remedy: "see why the run failed".to_owned(),
             });
         }

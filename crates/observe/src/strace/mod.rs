@@ -19,7 +19,7 @@ use ipcperf_model::instrument::strace as facts;
 /// The instrument.
 pub(crate) const INSTRUMENT: Instrument = Instrument {
     facts: &facts::FACTS,
-    about: "system calls, timed by strace, for comparison; strace stops the peer twice per call",
+    about: "system calls as timed by strace, to compare with syscalls; stops the peer twice per call",
     needs: "strace; permission to trace processes (ptrace)",
     source: Source::External { available, arm },
 };

@@ -136,7 +136,7 @@ impl Watch for StraceWatch {
         for line in BufReader::new(tool.terminate()?).split(b'\n') {
             let line = line.map_err(|error| Unavailable {
                 reason: format!("cannot read the output of strace: {error}"),
-                remedy: "run it again".to_owned(),
+                remedy: "repeat the run".to_owned(),
             })?;
             phases.add_line(&String::from_utf8_lossy(&line));
         }
@@ -149,8 +149,9 @@ fn observations(
     phases: &PhaseTracker<'_>,
 ) -> Result<Vec<Observation>, Unavailable> {
     if let Some(role) = phases.first_incomplete_role() {
-        let reason = format!("strace did not observe the {role} from its first mark to its last");
-        return Err(Unavailable { reason, remedy: "run it again".to_owned() });
+        let reason =
+            format!("strace missed the start or the end of the measured phase of the {role}");
+        return Err(Unavailable { reason, remedy: "repeat the run".to_owned() });
     }
     let mut observations = tool_syscalls::observations(targets, phases.rows());
     if phases.unparsed_lines() > 0 {
@@ -171,7 +172,7 @@ impl Tracee {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", "read line"]).stdin(Stdio::piped());
         shell.spawn().map(Self).map_err(|error| Unavailable {
-            reason: format!("cannot start /bin/sh, on which strace is tested: {error}"),
+            reason: format!("cannot start /bin/sh, which is needed to test strace: {error}"),
             remedy: "check that /bin/sh can be started".to_owned(),
         })
     }
@@ -195,9 +196,9 @@ mod tests {
     use rustix::process::{Pid, Signal, kill_process};
 
     use super::*;
-    use crate::testing::conformance;
     use crate::testing::forked_pair::{ForkedPair, PairWorkload};
     use crate::testing::skip::skip_if_unavailable;
+    use crate::testing::tool_conformance;
     use crate::tool_process::is_gone;
 
     fn watch(rehearsal: &ForkedPair) -> (Box<StraceWatch>, Pid) {
@@ -216,18 +217,18 @@ mod tests {
         let (watch, pid) = watch(&rehearsal);
         let done = rehearsal.run();
         let told = watch.finish().unwrap();
-        conformance::assert_matches_counts(&told, done);
+        tool_conformance::assert_matches_counts(&told, done);
         assert!(is_gone(pid));
     }
 
     #[test]
     fn of_two_threads_each_has_its_own() {
-        conformance::assert_threads_are_separate("strace");
+        tool_conformance::assert_threads_are_separate("strace");
     }
 
     #[test]
     fn a_librarys_threads_and_a_daemon_are_watched_with_those_they_work_for() {
-        conformance::assert_process_and_daemon_are_observed("strace");
+        tool_conformance::assert_process_and_daemon_are_observed("strace");
     }
 
     #[test]

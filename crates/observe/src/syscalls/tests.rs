@@ -15,9 +15,9 @@ use crate::testing::forked_pair::{ForkedPair, PairWorkload, mark, report_skip};
 use crate::testing::unprivileged::{BPF_CAPABILITIES, run_with_capabilities};
 use crate::{Member, Scope, Source, Targets, Watch};
 
-fn arm_or_skip(test: &str, parties: &Targets) -> Option<Box<dyn Watch>> {
+fn arm_or_skip(test: &str, targets: &Targets) -> Option<Box<dyn Watch>> {
     let Source::External { arm, .. } = INSTRUMENT.source else { unreachable!() };
-    arm(parties).map_err(|why| report_skip(test, &why.to_string())).ok()
+    arm(targets).map_err(|why| report_skip(test, &why.to_string())).ok()
 }
 
 fn row(seen: &[Observation], role: &str, syscall: &str) -> Option<SyscallRow> {
@@ -158,8 +158,8 @@ fn errors_and_numbers_without_a_name_are_counted() {
         unsafe { libc::write(-1, std::ptr::null(), 10) };
         mark();
     });
-    let parties = Targets { members: vec![actor.member("both", Scope::Thread)] };
-    let Some(watch) = arm_or_skip("errors", &parties) else { return };
+    let targets = Targets { members: vec![actor.member("both", Scope::Thread)] };
+    let Some(watch) = arm_or_skip("errors", &targets) else { return };
     actor.run();
     let seen = watch.finish().unwrap();
     assert_eq!(seen.len(), 3, "{seen:?}");
@@ -205,8 +205,8 @@ fn the_parts_of_messages_are_summed_up_to_sixteen() {
             send_parts(&ours, parts);
             mark();
         });
-        let parties = Targets { members: vec![actor.member("both", Scope::Thread)] };
-        let Some(watch) = arm_or_skip("the_parts_of_messages", &parties) else { return };
+        let targets = Targets { members: vec![actor.member("both", Scope::Thread)] };
+        let Some(watch) = arm_or_skip("the_parts_of_messages", &targets) else { return };
         actor.run();
         let row = row(&watch.finish().unwrap(), "both", "sendmsg").unwrap();
         assert_eq!((row.requested_bytes, row.returned_bytes), (requested, Some(parts as u64 * 10)));
@@ -243,8 +243,8 @@ fn actor_with_helper(number: libc::c_long) -> Actor {
 #[test]
 fn other_threads_of_a_process_belong_to_its_role() {
     let actor = actor_with_helper(libc::SYS_getsid);
-    let parties = Targets { members: vec![actor.member("both", Scope::Process)] };
-    let Some(watch) = arm_or_skip("other_threads", &parties) else { return };
+    let targets = Targets { members: vec![actor.member("both", Scope::Process)] };
+    let Some(watch) = arm_or_skip("other_threads", &targets) else { return };
     actor.run();
     let row = row(&watch.finish().unwrap(), "both", "getsid").unwrap();
     assert_eq!((row.count, row.errors, row.requested_bytes), (27, 0, None));
@@ -263,8 +263,8 @@ fn threads_that_call_at_once_lose_nothing() {
         });
         mark();
     });
-    let parties = Targets { members: vec![actor.member("both", Scope::Process)] };
-    let Some(watch) = arm_or_skip("threads_that_call_at_once", &parties) else { return };
+    let targets = Targets { members: vec![actor.member("both", Scope::Process)] };
+    let Some(watch) = arm_or_skip("threads_that_call_at_once", &targets) else { return };
     actor.run();
     let row = row(&watch.finish().unwrap(), "both", "sched_get_priority_max").unwrap();
     assert_eq!((row.count, row.errors), (200_000, 0));

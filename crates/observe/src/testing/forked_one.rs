@@ -88,8 +88,8 @@ impl ForkedOne {
     pub(crate) fn run(&mut self, counter_fd: BorrowedFd<'_>) -> PeerReport {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
-        let dials = [counter_fd];
-        assert!(control.push(SendAncillaryMessage::ScmRights(&dials)));
+        let counter_fds = [counter_fd];
+        assert!(control.push(SendAncillaryMessage::ScmRights(&counter_fds)));
         sendmsg(&self.gate, &[IoSlice::new(&[0])], &mut control, SendFlags::empty()).unwrap();
         let mut status = 0;
         // SAFETY: the pointer is to a complete `int`; the child belongs to this test.
@@ -141,7 +141,7 @@ fn run_child(act: Work, tests_end: &OwnedFd, gate: &OwnedFd, report: *mut Shared
         let pages = map_private(2 + act.pages + act.pages_by_kernel);
         let zeroes = libc::open(c"/dev/zero".as_ptr(), libc::O_RDONLY);
         let played = receive_counter_fd(gate)
-            .is_some_and(|dial| run_phases(act, dial, pages, zeroes, &mut *report));
+            .is_some_and(|counter_fd| run_phases(act, counter_fd, pages, zeroes, &mut *report));
         libc::_exit(i32::from(!played));
     }
 }
@@ -165,17 +165,19 @@ fn receive_counter_fd(gate: &OwnedFd) -> Option<RawFd> {
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
     recvmsg(gate, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::empty()).ok()?;
-    let RecvAncillaryMessage::ScmRights(mut dials) = control.drain().next()? else { return None };
-    let dial = dials.next()?;
-    let number = dial.as_raw_fd();
-    std::mem::forget(dial);
+    let RecvAncillaryMessage::ScmRights(mut counter_fds) = control.drain().next()? else {
+        return None;
+    };
+    let counter_fd = counter_fds.next()?;
+    let number = counter_fd.as_raw_fd();
+    std::mem::forget(counter_fd);
     Some(number)
 }
 
 /// Runs two phases, of which the second counts: the first execution of code causes page faults as well.
 fn run_phases(
     act: Work,
-    dial: RawFd,
+    counter_fd: RawFd,
     pages: *mut u8,
     zeroes: RawFd,
     report: &mut SharedReport,
@@ -183,16 +185,23 @@ fn run_phases(
     let warm_up = Work { pages: 1, pages_by_kernel: 1, sleeps: 1, loops: 1, calls: 1 };
     // SAFETY: two pages more than `work` needs are mapped, and they come first.
     let others = unsafe { pages.add(2 * PAGE) };
-    phase(warm_up, dial, pages, zeroes, report) && phase(act, dial, others, zeroes, report)
+    phase(warm_up, counter_fd, pages, zeroes, report)
+        && phase(act, counter_fd, others, zeroes, report)
 }
 
-fn phase(act: Work, dial: RawFd, pages: *mut u8, zeroes: RawFd, report: &mut SharedReport) -> bool {
+fn phase(
+    act: Work,
+    counter_fd: RawFd,
+    pages: *mut u8,
+    zeroes: RawFd,
+    report: &mut SharedReport,
+) -> bool {
     let begun = now_ns(libc::CLOCK_MONOTONIC);
-    report.lengths[0] = read(dial, &mut report.before);
+    report.lengths[0] = read(counter_fd, &mut report.before);
     let (cpu_ns, switches) = (now_ns(libc::CLOCK_THREAD_CPUTIME_ID), mark());
     let done = work(act, pages, zeroes);
     let (after, cpu_after_ns) = (mark(), now_ns(libc::CLOCK_THREAD_CPUTIME_ID));
-    report.lengths[1] = read(dial, &mut report.after);
+    report.lengths[1] = read(counter_fd, &mut report.after);
     report.elapsed_ns = now_ns(libc::CLOCK_MONOTONIC) - begun;
     report.cpu_ns = cpu_after_ns - cpu_ns;
     report.switches =
@@ -240,9 +249,9 @@ fn spin(rounds: u64) {
     }
 }
 
-fn read(dial: RawFd, words: &mut [u64; WORDS]) -> usize {
+fn read(counter_fd: RawFd, words: &mut [u64; WORDS]) -> usize {
     // SAFETY: the size passed is that of the buffer, and any bytes are valid words.
-    let length = unsafe { libc::read(dial, words.as_mut_ptr().cast(), size_of_val(words)) };
+    let length = unsafe { libc::read(counter_fd, words.as_mut_ptr().cast(), size_of_val(words)) };
     usize::try_from(length).unwrap_or(0) / size_of::<u64>()
 }
 

@@ -33,7 +33,7 @@ impl fmt::Display for Severity {
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Warning {
     /// ipcperf itself was built without optimization.
-    #[error("built without optimization: the results measure the harness, not the mechanisms")]
+    #[error("built without optimization: results show the speed of ipcperf, not of the mechanisms")]
     DebugBuild,
     /// Noise detection is off, because `IPCPERF_KEEP_DISTURBED` is set.
     #[error("noise detection is off: disturbed runs are not excluded")]
@@ -54,7 +54,7 @@ pub enum Warning {
     },
     /// The control group limits the CPU time of the peers.
     #[error(
-        "the control group has a quota of {cpus:.2} CPUs: peers are throttled when it is used up"
+        "the control group has a quota of {cpus:.2} CPUs: peers are throttled when the quota is used up"
     )]
     CpuQuota {
         /// Number of CPUs that the quota is worth.
@@ -66,7 +66,7 @@ pub enum Warning {
     )]
     HaltsWhenIdle,
     /// The frequency follows the load.
-    #[error("governor {governor}: CPUs run slower under low load")]
+    #[error("frequency governor {governor}: CPUs run slower under low load")]
     GovernorSaves {
         /// Name of the governor.
         governor: String,
@@ -141,17 +141,17 @@ pub enum Warning {
     },
     /// The machine is a guest, whose host may move its CPUs.
     #[error(
-        "virtual machine: the CPU distance may change; it is measured around each run on two CPUs"
+        "virtual machine: the distance of two CPUs may change; it is measured before and after a run"
     )]
     VirtualMachine,
     /// The frequency depends on temperature and on the load of other CPUs.
     #[error("boost is on: CPUs run faster when they are cool and other CPUs are idle")]
     Boost,
     /// Two CPUs may be threads of one core.
-    #[error("SMT is on: two CPUs may share a core, also those of --placement split")]
+    #[error("SMT is on: two CPUs may be threads of one core, also with --placement split")]
     SmtActive,
     /// The nice value acts only within the session.
-    #[error("autogroup is on: nice {nice} only has an effect within the session")]
+    #[error("autogroup is on: nice {nice} has an effect only on processes of the same session")]
     PriorityIsLocal {
         /// Nice value.
         nice: i64,
@@ -201,19 +201,23 @@ impl Warning {
         match self {
             Self::DebugBuild => "cargo build --release",
             Self::NoiseDetectionOff => "unset IPCPERF_KEEP_DISTURBED, which only tests should set",
-            Self::BusyMachine { .. } => "stop the processes at the top of `top`, and wait a minute",
+            Self::BusyMachine { .. } => {
+                "stop the processes that `top` lists first, and wait a minute"
+            }
             Self::StealSeen { .. } => "measure at a quieter time, or on dedicated CPUs",
-            Self::CpuQuota { .. } => "echo max > cpu.max in the group; docker run without --cpus",
+            Self::CpuQuota { .. } => {
+                "write max to cpu.max of the control group, or run docker without --cpus"
+            }
             Self::HaltsWhenIdle => {
                 "echo 200000 > /sys/module/haltpoll/parameters/guest_halt_poll_ns, or boot with \
                  idle=poll"
             }
             Self::GovernorSaves { .. } => "cpupower frequency-set -g performance",
             Self::SlowClock { .. } => {
-                "boot with clocksource=tsc tsc=reliable if the TSC is reliable"
+                "if the TSC is reliable, boot with clocksource=tsc tsc=reliable"
             }
             Self::TicksVary => "compare bandwidths and mean times, which use another clock",
-            Self::LowPriority { .. } => "start it without nice",
+            Self::LowPriority { .. } => "start ipcperf without nice",
             Self::OtherPolicy { .. } => "chrt --other 0 ipcperf ...",
             Self::PagesMove => "sysctl -w kernel.numa_balancing=0",
             Self::SeccompFilter => "docker run --security-opt seccomp=unconfined",
@@ -223,7 +227,7 @@ impl Warning {
                 group"
             }
             Self::SmallSharedMemory { .. } => {
-                "mount -o remount,size=1G /dev/shm; docker run --shm-size=1g"
+                "mount -o remount,size=1G /dev/shm, or docker run --shm-size=1g"
             }
             Self::SmallPipeLimit { .. } => "sysctl -w fs.pipe-max-size=1048576",
             Self::SmallSocketBuffers { .. } => {
@@ -235,11 +239,13 @@ impl Warning {
             }
             Self::VirtualMachine => "compare only runs of the same cpu_pair_class",
             Self::Boost => "echo 0 > /sys/devices/system/cpu/cpufreq/boost",
-            Self::SmtActive => "--placement llc for two cores, smt for two threads of one",
+            Self::SmtActive => {
+                "use --placement llc for two cores, or --placement smt for two threads of one core"
+            }
             Self::PriorityIsLocal { .. } => {
                 "echo -20 > /proc/self/autogroup in the shell before starting ipcperf"
             }
-            Self::SwapUsed { .. } => "swapoff -a; swapon -a",
+            Self::SwapUsed { .. } => "swapoff -a && swapon -a",
         }
     }
 }

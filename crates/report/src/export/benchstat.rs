@@ -16,12 +16,16 @@ use crate::terminal::not_ranked;
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "benchstat",
     about: "valid repetitions in Go's benchmark format, for benchstat and CI actions",
-    details: "One line per valid repetition: the case as `BenchmarkPipe/workload=stream/...`, ending in the number of \
-        its CPUs; the number of messages or round trips; `ns/op`, the time of one of them; then those of `MB/s`, \
-        `p50-ns`, `p99-ns` and `lost-messages` that apply. On two CPUs, `cacheline-ns` is their cache-line round \
-        trip. Results of different CPU distance classes are not comparable, so a case that was measured in several \
-        has `/cpus=CLASS` in its name. A line that starts with `#` names each case of which fewer than half of the \
-        repetitions are valid. `benchstat old.txt new.txt` compares two exports.",
+    details: "Go's benchmark format. `benchstat old.txt new.txt` compares two exports. There is one line per valid \
+        repetition. Its fields are:\n\n\
+        1. The name of the case, as in `BenchmarkPipe/workload=stream/...`. It ends in the number of CPUs.\n\
+        2. The number of messages or round trips.\n\
+        3. The time of one message or round trip, in `ns/op`.\n\
+        4. The metrics that apply to the case: `MB/s`, `p50-ns`, `p99-ns`, `lost-messages`, and, on two CPUs, \
+        `cacheline-ns` (the cache-line round trip between them).\n\n\
+        Results of different CPU distance classes are not comparable. A case that was measured in several classes \
+        therefore has `/cpus=CLASS` in its name. If fewer than half of the repetitions of a case are valid, a line \
+        that starts with `#` names the case.",
     write,
     #[cfg(test)]
     check: tests::check,

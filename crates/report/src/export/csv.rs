@@ -10,14 +10,17 @@ use super::{Exporter, csv_writer};
 /// Summaries as CSV.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "csv",
-    about: "summaries, one row per case and CPU distance class",
-    details: "RFC 4180: comma-separated, with a header row, decimal points, UTF-8, and lines that end in CR LF. The \
-        columns are the keys of `json`; keys of nested objects are joined by `_`, as in \
-        `bandwidth_bytes_per_s_median` and `sender_cpu_ns_per_message_q1`. `median_interval` has the columns `_low` \
-        and `_high`. A list of numbers is one cell, separated by spaces; `options` are `name=value`; modes are JSON. \
-        An unknown value is an empty cell. A text that a spreadsheet would interpret as a formula starts with an \
-        additional `'`. pandas reads the mechanism name `null` as a missing value, unless called with \
-        `keep_default_na=False, na_values=[\"\"]`.",
+    about: "summaries: one row per case and CPU distance class",
+    details: "CSV as in RFC 4180: UTF-8, comma-separated, with a header row and decimal points. Lines end in CR LF.\n\n\
+        The columns are the keys of [`json`](#json). The keys of nested objects are joined by `_`, as in \
+        `bandwidth_bytes_per_s_median` and `sender_cpu_ns_per_message_q1`. The two ends of `median_interval` are in \
+        the columns `median_interval_low` and `median_interval_high`.\n\n\
+        A list of numbers is one cell, in which spaces separate the numbers. The cell of `options` contains \
+        `name=value` for each option, and the cell of `modes` contains JSON. A value that is unknown or does not \
+        apply is an empty cell. A text that a spreadsheet would interpret as a formula gets an additional `'` at its \
+        start.\n\n\
+        By default, pandas reads the mechanism name `null` as a missing value. To prevent this, pass \
+        `keep_default_na=False, na_values=[\"\"]` to `read_csv`.",
     write,
     #[cfg(test)]
     check: tests::check,

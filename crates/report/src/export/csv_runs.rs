@@ -12,10 +12,10 @@ use super::{Exporter, csv_writer};
 /// Samples as CSV.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "csv-runs",
-    about: "samples, one row per run, including excluded runs",
-    details: "As `csv`, but with the values of each run. `excluded` is empty for valid runs and has the reason for \
-        the others. All keys of a sample are columns, except the histogram of round trips and the slices of the \
-        warm-up.",
+    about: "samples: one row per run, including excluded runs",
+    details: "The format is that of [`csv`](#csv), but each row has the values of one run. The cell of `excluded` is \
+        empty for a valid run and contains the reason for an excluded run. The columns are the keys of a \
+        [sample](results.md#lines), except `round_trip_histogram` and `warm_up_slices_ns`.",
     write,
     #[cfg(test)]
     check: tests::check,

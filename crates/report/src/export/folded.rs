@@ -14,10 +14,11 @@ use super::Exporter;
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "folded",
     about: "call stacks sampled by `profile`, for flamegraph.pl, inferno and speedscope",
-    details: "One line per stack: the case, the role, and the functions from the outermost caller inward, joined by \
-        `;`, then the number of samples over the valid runs. `_[k]` marks functions of the kernel. Without runs that \
-        `profile` sampled, the output is empty. `ipcperf export folded FILE | inferno-flamegraph` draws a flame \
-        graph; `grep '^pipe/stream/2proc/same/4096;sender;'` selects one role of one case.",
+    details: "One line per stack. It contains the case, the role, and the functions from the outermost caller inward, \
+        joined by `;`. The number of samples over all valid runs follows. Functions of the kernel end in `_[k]`. If \
+        the instrument `profile` sampled no run, the output is empty.\n\n\
+        `ipcperf export folded FILE | inferno-flamegraph` draws a flame graph. To select one role of one case, filter \
+        the lines first, as with `grep '^pipe/stream/2proc/same/4096;sender;'`.",
     write,
     #[cfg(test)]
     check: tests::check,

@@ -12,9 +12,10 @@ use super::Exporter;
 /// Summaries as JSON.
 pub const EXPORTER: Exporter = Exporter {
     name: "json",
-    about: "summaries as an array of objects",
-    details: "One object per case and CPU distance class, with its file, as printed by `ipcperf show --json`. A \
-        figure has its median, quartiles and number of valid repetitions.",
+    about: "summaries: an array with one object per case and CPU distance class",
+    details: "An array with one object per case and CPU distance class. Each object has the keys that \
+        `ipcperf show --json` prints, and the path of the results file. Each figure is an object with the median, \
+        the quartiles and the number of valid repetitions.",
     write,
     #[cfg(test)]
     check: tests::check,

@@ -12,8 +12,8 @@ use crate::wording::ErrorBar;
 /// Tables in GitHub's Markdown.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "markdown",
-    about: "the tables of ipcperf show, for issues and pull requests",
-    details: "GitHub-flavored Markdown: the tables of `ipcperf show` and the refused cases; below each file, a \
+    about: "tables of ipcperf show, for issues and pull requests",
+    details: "GitHub-flavored Markdown. For each file, it has the tables of `ipcperf show`, the refused cases, and a \
         collapsed table of the exact values.",
     write,
     #[cfg(test)]

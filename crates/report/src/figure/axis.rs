@@ -1,8 +1,34 @@
-//! Axes: mapping of values to positions, and tick marks.
-//!
-//! `quantity/scale.rs` decides whether an axis is linear or logarithmic.
+//! Axes: the choice between linear and logarithmic, mapping of values to positions, and tick marks.
 
-use super::quantity::{Quantity, Scale};
+use super::quantity::Quantity;
+use super::scale::Scale;
+
+impl Quantity {
+    /// Returns the scale of the axis. This function decides for every axis whether it is linear or logarithmic.
+    ///
+    /// The quantity of a study's axis carries its scale, which is chosen where the quantity is created:
+    ///
+    /// - the horizontal axis by `factor_axis` (`presentation/plot_data.rs`): logarithmic, or rows;
+    /// - the vertical axis of a figure by `plot` (`presentation/figures.rs`): logarithmic, or linear if the study file
+    ///   has `scale = "linear"`;
+    /// - the vertical axis of a claim by `plot` (`presentation/claims.rs`): logarithmic, or linear for shares;
+    /// - p-values (`presentation/p_values.rs`): linear.
+    pub const fn scale(&self) -> Scale {
+        match self {
+            Self::BufferBytes => Scale::Log2,
+            Self::CumulatedShare => Scale::Fraction,
+            Self::Case => Scale::Categorical,
+            Self::Study(studied) => studied.scale,
+            Self::Bandwidth
+            | Self::RoundTripMean
+            | Self::SingleRoundTrip
+            | Self::ShareOfLimit
+            | Self::CpuPerByte
+            | Self::CpuPerMessage
+            | Self::Counter(..) => Scale::Log10,
+        }
+    }
+}
 
 /// An axis that covers all values for which it was created.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,9 @@ use super::axis::Axis;
 use super::chart::{Chart, Content, Curve, Finding, Guide, Panel, Point, SeriesNames, Validity};
 use super::figure_spec::{Band, Statistic};
 use super::frame::MAX_ROWS;
-use super::quantity::{Quantity, Scale};
+use super::quantity::Quantity;
 use super::reference::{caches_within, limit_curves};
+use super::scale::Scale;
 use crate::wording::metric_text;
 
 /// Description of a chart of a study.

@@ -30,12 +30,12 @@ fn figure_spec(what: &CountedQuantity) -> FigureSpec {
     let (title, see) = match kind {
         CountKind::PerMessage | CountKind::NsPerMessage => (
             format!("{name} per message, by role"),
-            "Counted in user space and in the kernel, in separate runs. A line that rises with the buffer size \
-             depends on the number of bytes, a flat line on the number of calls.",
+            "Counted in user space and in the kernel, in separate runs. Where a line rises with the buffer size, the \
+             count depends on the number of bytes; where the line is flat, on the number of calls.",
         ),
         CountKind::Ratio | CountKind::Share => (
             format!("{name}, by role"),
-            "One count divided by another of the same run. A bend shows where the bottleneck changes.",
+            "One count divided by another count of the same run. Where the line bends, the bottleneck changes.",
         ),
     };
     FigureSpec {

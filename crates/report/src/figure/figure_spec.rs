@@ -76,8 +76,8 @@ pub const FIGURES: &[FigureSpec] = &[
         name: Cow::Borrowed("bandwidth"),
         title: Cow::Borrowed("Bandwidth"),
         caption: "Where a line rises in proportion to the buffer size, the cost per message is constant: system calls \
-            and wake-ups dominate. Where it flattens, the cost per byte dominates. Where it falls, the buffers exceed \
-            a cache or the kernel's queue.",
+            and wake-ups dominate. Where the line flattens, the cost per byte dominates. Where the line falls, the \
+            buffers are larger than a cache or the kernel's queue.",
         workload: Some(WorkloadKind::Stream),
         sizes: Sizes::All,
         x: Quantity::BufferBytes,
@@ -88,8 +88,8 @@ pub const FIGURES: &[FigureSpec] = &[
     FigureSpec {
         name: Cow::Borrowed("round-trip"),
         title: Cow::Borrowed("Round trip"),
-        caption: "The flat part of a line is the cost of wake-ups and context switches; it bends up where copying the \
-            message becomes significant.",
+        caption: "Where a line is flat, wake-ups and context switches dominate. Where it bends up, copying the message \
+            becomes significant.",
         workload: Some(WorkloadKind::RoundTrip),
         sizes: Sizes::All,
         x: Quantity::BufferBytes,
@@ -100,9 +100,9 @@ pub const FIGURES: &[FigureSpec] = &[
     FigureSpec {
         name: Cow::Borrowed("round-trip-distribution"),
         title: Cow::Borrowed("Round-trip latency distribution (CDF)"),
-        caption: "A line further left is faster, and a steeper line is more even. A step is a mode: some trips take \
-            another path, such as sleeping instead of spinning. The marks are at 1, 10, 25, 50, 75, 90, 99 and 99.9 % \
-            of the trips.",
+        caption: "The further left a line is, the shorter are the round trips; the steeper it is, the less they vary. A \
+            line with two steep parts shows two modes: some round trips take another path, such as sleeping instead \
+            of spinning. The marks are at 1, 10, 25, 50, 75, 90, 99 and 99.9 % of the round trips.",
         workload: Some(WorkloadKind::RoundTrip),
         sizes: Sizes::Extremes,
         x: Quantity::SingleRoundTrip,
@@ -113,9 +113,10 @@ pub const FIGURES: &[FigureSpec] = &[
     FigureSpec {
         name: Cow::Borrowed("share-of-limit"),
         title: Cow::Borrowed("Share of the hardware limit"),
-        caption: "The minimum time of a message on this machine (the longest of copying it, entering the kernel, \
-            switching context, and moving a cache line), divided by the measured time. 100 % is the maximum; a low \
-            share means that the mechanism spends its time elsewhere.",
+        caption: "The minimum time of a message on this machine, divided by the measured time. The minimum is the time \
+            to copy the message or the time to hand it over (system calls, context switches, wake-ups or a cache \
+            line), whichever is longer. At 100 %, a mechanism is as fast as the hardware allows; a low share means \
+            that it spends its time elsewhere.",
         workload: None,
         sizes: Sizes::All,
         x: Quantity::BufferBytes,
@@ -126,8 +127,8 @@ pub const FIGURES: &[FigureSpec] = &[
     FigureSpec {
         name: Cow::Borrowed("cpu-per-byte"),
         title: Cow::Borrowed("CPU time per byte, by role"),
-        caption: "CPU time of sender and receiver for each byte of a stream. It shows whether a high bandwidth takes \
-            two busy CPUs.",
+        caption: "CPU time of the sender and of the receiver for each byte of a stream. It shows whether a high \
+            bandwidth keeps two CPUs busy.",
         workload: Some(WorkloadKind::Stream),
         sizes: Sizes::All,
         x: Quantity::BufferBytes,
@@ -138,8 +139,8 @@ pub const FIGURES: &[FigureSpec] = &[
     FigureSpec {
         name: Cow::Borrowed("cpu-per-message"),
         title: Cow::Borrowed("CPU time per message, by role"),
-        caption: "CPU time of sender and receiver for each message of a stream, or for each round trip. A peer that \
-            spins uses CPU time while it waits.",
+        caption: "CPU time of the sender and of the receiver for each message of a stream, or for each round trip. A \
+            peer that spins uses CPU time while it waits.",
         workload: None,
         sizes: Sizes::All,
         x: Quantity::BufferBytes,
@@ -162,7 +163,7 @@ pub const FIGURES: &[FigureSpec] = &[
     FigureSpec {
         name: Cow::Borrowed("round-trip-modes"),
         title: Cow::Borrowed("Round trips in several modes"),
-        caption: "Cases whose individual round trips form groups. Each dot is a group; larger dots contain more \
+        caption: "Cases whose individual round trips form groups. Each dot is a group; larger dots contain more round \
             trips.",
         workload: Some(WorkloadKind::RoundTrip),
         sizes: Sizes::All,

@@ -26,6 +26,7 @@ mod modes;
 mod notes;
 mod quantity;
 mod reference;
+mod scale;
 mod style;
 mod svg_document;
 #[cfg(test)]
@@ -40,6 +41,7 @@ pub use file::write_all;
 
 pub use chart_spec::{ChartSpec, PanelSpec, Trace, TracePoint};
 pub use legend::{Key, legend_entries};
-pub use quantity::{Quantity, Scale};
+pub use quantity::Quantity;
+pub use scale::Scale;
 pub use style::{DARK_BACKGROUND, DARK_COLORS, LIGHT_COLORS};
 pub use svg_document::svg_document;

@@ -25,17 +25,18 @@ pub(super) fn notes(
         (Statistic::Median(Band::Quartiles), Some(least), Some(most)) => {
             let n = if least < most { format!("{least} to {most}") } else { most.to_string() };
             Some(format!(
-                "Medians of the valid repetitions (n = {n}); bands cover the middle half."
+                "Medians of the valid repetitions (n = {n}); bands cover the middle half of the repetitions."
             ))
         }
         (Statistic::Distribution, ..) => {
-            Some("All valid repetitions of a case combined.".to_owned())
+            Some("The round trips of all valid repetitions of a case are combined.".to_owned())
         }
         _ => None,
     };
     let in_modes = cases().filter(|case| !case.modes.is_empty()).count();
     let modes = (matches!(description.statistic, Statistic::Median(_)) && in_modes > 0).then(|| {
-        "If repetitions form several modes, the line passes through the largest, and separate marks show the others."
+        "If repetitions fall into several groups (modes), the line passes through the largest group, and separate \
+         marks show the other groups."
             .to_owned()
     });
     let is_hollow = |case: &CaseSummary| case.main().is_none() && case.disturbed_median.is_some();

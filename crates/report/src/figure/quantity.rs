@@ -1,9 +1,5 @@
 //! Quantities on axes: name, unit, scale, and their values in summaries.
 
-mod scale;
-
-pub use scale::Scale;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,6 +7,7 @@ use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_results::analysis::{CaseSummary, CountKind, CountedValue, RoleCost, Spread};
 
+use super::scale::Scale;
 use crate::wording::amount;
 
 /// A quantity on an axis.
@@ -47,7 +44,7 @@ pub struct StudyQuantity {
     title: Arc<str>,
     /// Unit as in metrics: `ns`, `bytes/s`; empty if there is none.
     unit: Arc<str>,
-    scale: Scale,
+    pub(super) scale: Scale,
 }
 
 impl Quantity {

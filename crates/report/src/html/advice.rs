@@ -27,9 +27,9 @@ pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
             (file_section(file))
         }
         p.quiet {
-            "Tied means a difference of less than 5 %. The comparison is for the harness's own loops, which do \
-             nothing with the payload. ipcperf list mechanisms shows other differences: message boundaries, use by \
-             unrelated processes, detection of a dead peer."
+            "Tied means that the two mechanisms differ by less than 5 %. Unless --touch is given, the peers do not \
+             write or read the payload; a real program does. Mechanisms also differ in message boundaries, use by \
+             unrelated processes, and detection of a dead peer: see ipcperf list mechanisms."
         }
     }
 }
@@ -74,20 +74,23 @@ fn comparison_entry(comparison: &Comparison) -> Markup {
 /// Describes what limits the best mechanism, and its share of the limit.
 fn bound_text(ranking: &Ranking) -> Option<String> {
     let hardware_limit = ranking.best.hardware_limit?;
-    let (bound, share) =
-        (hardware_limit.bound_by.description(), units::percent(hardware_limit.share));
+    let (name, bound, share) = (
+        &ranking.best.name,
+        hardware_limit.bound_by.description(),
+        units::percent(hardware_limit.share),
+    );
     Some(if hardware_limit.share > MAX_CREDIBLE_SHARE && hardware_limit.bound_by == Bound::WakeUp {
         format!(
-            "It takes less time than two wake-ups across CPUs ({share} of the hardware limit): its peers found most \
-             messages before they fell asleep."
+            "{name} reaches {share} of its hardware limit (two wake-ups across CPUs): the peers found most messages \
+             before they fell asleep."
         )
     } else if hardware_limit.share > MAX_CREDIBLE_SHARE {
         format!(
-            "It is faster than the measured limit for {bound} allows ({share}): the measurement of the limit was \
-             disturbed, so what limits this mechanism is unknown."
+            "{name} seems to reach {share} of its hardware limit ({bound}): the measurement of the limit was \
+             disturbed, so what bounds {name} is unknown."
         )
     } else {
-        format!("Bound by {bound}: {share} of the hardware limit.")
+        format!("{name} reaches {share} of its hardware limit ({bound}).")
     })
 }
 

@@ -48,12 +48,12 @@ fn excluded_runs(samples: &[Sample]) -> Markup {
     let disturbed: Vec<&Sample> = samples.iter().filter(is_disturbed).collect();
     html! {
         p {
-            "The first block is always excluded (" (first) " runs), because first runs also pay for caches and memory \
-                that later runs find ready."
+            "The first run of each case is always excluded (" (first) " runs, which are the first block): it also \
+                fills caches and memory, which later runs find ready."
         }
         @if !disturbed.is_empty() {
             details {
-                summary { "Runs that were excluded because they were disturbed (" (disturbed.len()) ")" }
+                summary { "Disturbed runs, which are excluded (" (disturbed.len()) ")" }
                 div.scroll { table {
                     thead { tr {
                         th { "case" } th { "block" } th { "attempt" } th { "reason" } th.figure { "result" }

@@ -8,8 +8,8 @@ pub(super) fn section(charts: &[Chart], names: &SeriesNames) -> Markup {
     html! {
         p {
             "Point at a mark to read its value, or tab to a figure and use the arrow keys. The checkboxes hide and \
-             show series. Axes of sizes, rates and times are logarithmic. The panels of a figure share their axes; \
-             those of a distribution only if they are of the same request."
+             show series. Axes of sizes, rates and times are logarithmic. All panels of a figure have the same axes. \
+             In a distribution, only panels with the same size, mode, placement and options have the same axes."
         }
         @if charts.is_empty() { p { "No measured value can be shown in a figure." } }
         @for chart in charts { (figure(chart, names)) }

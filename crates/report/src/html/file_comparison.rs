@@ -21,10 +21,10 @@ pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     let tables = common_cases(files, &files_by_key);
     html! {
         p {
-            "The median of each case that two or more files have, with the ratio to the first file. There is no ratio \
-             if either has several modes. A ratio is bold if the interquartile ranges do not overlap. That is not a \
-             statistical test, and a machine differs from day to day: before relying on a ratio near 1, measure both \
-             again, in alternation."
+            "The tables show the median of each case that two or more files have, and its ratio to the median in the \
+             first file. If one of the two results falls into several modes, there is no ratio. A ratio is bold if \
+             the interquartile ranges of the two files do not overlap. This is not a statistical test, and a machine \
+             differs from day to day: before you rely on a ratio near 1, measure both again, in alternation."
         }
         @if tables.is_empty() { p { "No case was measured in two of the files." } }
         @for (about, cases) in &tables {

@@ -23,9 +23,10 @@ pub(super) fn has_observations(files: &[AnalyzedFile]) -> bool {
 pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     html! {
         p {
-            "Observations of one run of each instrumented case: the run with the median time per message. A run that \
-             an intrusive instrument slows down has an uninstrumented twin in the same block; all other figures are \
-             from the twins."
+            "For each instrumented case, this section shows what was observed in one run: the run with the median time \
+             per message. A run with an intrusive instrument, which slows the run down, has an uninstrumented twin in \
+             the same block. The bandwidths, round trips and CPU times in the other sections come from runs without \
+             intrusive instruments."
         }
         @for (file, letter) in lettered(files) {
             @if let Some(letter) = letter { h3 { (letter) } }
@@ -83,9 +84,10 @@ fn flame_graph(svg: &str, case_id: &str) -> Markup {
             h4 { "Flame graph" }
             div.flame role="img" aria-label={ "Flame graph of " (case_id) } { (PreEscaped(svg)) }
             figcaption {
-                "Each box is a function, drawn on top of its caller; its width is its number of samples. _[k] marks \
-                 functions of the kernel. Red is copying, blue scheduling, purple locking, yellow allocation, green \
-                 kernel entry and exit. Point at a box for its name and share."
+                "Each box is a function, drawn on top of its caller. The width of a box is the number of samples in \
+                 the function and in the functions that it calls. _[k] marks functions of the kernel. Red is copying, \
+                 blue scheduling, purple locking, yellow allocation, green kernel entry and exit. Point at a box for \
+                 the name and share of the function."
             }
         }
     }

@@ -3,9 +3,25 @@
 //! ```text
 //! [AnalyzedFile] -> Chart, advice, tables, machine -> page
 //! ```
+//!
+//! The page has these sections, in this order; [`Report::page`] writes the header above them:
+//!
+//! | section | file | present |
+//! |---|---|---|
+//! | Verdicts: the table of all claims, then each claim with its evidence | `verdicts.rs` | with a study that has claims |
+//! | Figures of the study | `study.rs`, `figures.rs` | with a study that has figures |
+//! | Tables of the study | `study.rs` | with a study that has tables |
+//! | In short | `advice.rs` | always |
+//! | Side by side | `file_comparison.rs` | with several files |
+//! | Figures | `figures.rs` | always |
+//! | Tables | `results_tables.rs` | always |
+//! | CPU time by function group | `profile_shares.rs` | with observations of `profile` |
+//! | Instruments | `instruments.rs` | with observations |
+//! | Data quality | `data_quality.rs` | always |
+//! | The machine | `machine.rs` | always |
+//! | How to repeat it | `repeat.rs` | always |
 
 mod advice;
-mod claims;
 mod data_quality;
 mod figures;
 mod file_comparison;
@@ -17,6 +33,7 @@ mod results_tables;
 mod study;
 #[cfg(test)]
 mod tests;
+mod verdicts;
 
 use ipcperf_model::printable::printable;
 use ipcperf_results::Header;

@@ -45,10 +45,11 @@ pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
                 div.panels { @for stack in bar_charts(file) { (bar_chart(&stack)) } }
             }
             figcaption {
-                "Shares of a role's samples in functions for copying, scheduling, locking, allocation, and kernel \
-                 entry and exit: medians over the sampled runs. Where copying dominates, the number of bytes bounds \
-                 the transfer; where scheduling dominates, wake-ups do. A sample of a clock event that is due while \
-                 interrupts are disabled is attributed to the function that enables them again."
+                "Each bar shows how the samples of a peer divide among functions for copying, scheduling, locking, \
+                 allocation, and kernel entry and exit. The shares are medians over the sampled runs. Where copying \
+                 dominates, the time depends on the number of bytes; where scheduling dominates, on the number of \
+                 wake-ups. If a timer takes the samples, a sample that is due while interrupts are disabled counts for \
+                 the function that enables interrupts again."
             }
         }
     }

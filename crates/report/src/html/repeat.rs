@@ -13,9 +13,9 @@ pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
             (file_section(file))
         }
         p {
-            "The results file has every run, with requested and granted settings: "
-            code { "ipcperf show FILE" } ", " code { "ipcperf export csv FILE" } ". docs/method.md describes the \
-                method, docs/reading-the-report.md the figures of this report."
+            "The results file contains every run, with the requested and the granted settings. To read it, use "
+            code { "ipcperf show FILE" } " or " code { "ipcperf export csv FILE" } ". docs/method.md describes the \
+                method, and docs/reading-the-report.md describes this report."
         }
     }
 }

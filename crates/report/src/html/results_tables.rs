@@ -13,10 +13,10 @@ const WIDTH: usize = 116;
 pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     html! {
         p {
-            "Each cell is the median over the repetitions, with the interquartile range as a percentage of it (with \
-             --until-ci: with half the width of its 95 % interval, after ±). A question mark marks cases of which \
-             every run was disturbed. † marks round trips that have several modes, which are listed under Data \
-             quality."
+            "Each cell is the median over the repetitions. The interquartile range (IQR) follows in parentheses, as a \
+             percentage of the median; with --until-ci, half the width of the 95 % interval of the median follows \
+             instead, after ±. A question mark means that every run of the case was disturbed. † means that round \
+             trips fall into several groups (modes); Data quality lists them."
         }
         @for (file, letter) in lettered(files) {
             @if let Some(letter) = letter { h3 { (letter) } }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{claims, figures, instruments};
+use super::{figures, instruments, verdicts};
 use crate::figure::SeriesNames;
 use crate::presentation::{
     Presentation, ShownFigure, ShownInstrumentFigure, ShownTable, StudyContext,
@@ -26,7 +26,7 @@ pub(super) fn sections(
 ) -> Vec<(&'static str, &'static str, Markup)> {
     let mut sections = Vec::new();
     if !presentation.claims.is_empty() {
-        sections.push(("verdicts", "Verdicts", claims::section(&presentation.claims, names)));
+        sections.push(("verdicts", "Verdicts", verdicts::section(&presentation.claims, names)));
     }
     if !presentation.figures.is_empty() || !presentation.instrument_figures.is_empty() {
         let all = html! {
@@ -38,8 +38,8 @@ pub(super) fn sections(
     if !presentation.tables.is_empty() {
         let all = html! {
             p {
-                "Medians of the valid repetitions, each with the interquartile range as a percentage of it, or with \
-                 the minimum and maximum."
+                "Each cell is the median of the valid repetitions. In parentheses follows the interquartile range as a \
+                 percentage of the median, or the minimum and the maximum."
             }
             @for one in &presentation.tables { (table(one)) }
         };
@@ -61,7 +61,7 @@ fn figure(shown: &ShownFigure<'_>, names: &SeriesNames) -> Markup {
 fn instrument_figure(shown: &ShownInstrumentFigure<'_>) -> Markup {
     html! {
         h3 id={ "instrument-figure-" (shown.figure.number()) } { (shown.caption()) }
-        @if let Some(see) = shown.figure.see() { p { (see) } }
+        @if let Some(caption) = shown.figure.caption() { p { (caption) } }
         @for (letter, seen) in &shown.observations {
             @if let Some(letter) = letter { h4 { (letter) } }
             (instruments::observation(seen))

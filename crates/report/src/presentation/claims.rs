@@ -7,7 +7,7 @@ use ipcperf_study::hypothesis::{
 };
 
 use super::file_verdict::FileVerdict;
-use super::plot_data::{factor_axis, medians_note, metric_axis, to_trace};
+use super::plot_data::{factor_axis, factor_name, medians_note, metric_axis, to_trace};
 use super::{Source, p_values};
 use crate::figure::{
     Chart, ChartSpec, Finding, FindingAxis, PanelSpec, Quantity, Scale, SeriesNames, Trace,
@@ -67,10 +67,7 @@ fn chart_spec<'a>(
 /// Returns the title: the metric and the factor.
 fn title(claim: &Claim, example: Option<&Sample>) -> String {
     let name = super::plot_data::metric_name(claim.metric(), example);
-    let over = match claim.over() {
-        "buffer" => "buffer size".to_owned(),
-        over => over.replace('_', " "),
-    };
+    let over = factor_name(claim.over());
     match claim.figure_keys().whole {
         Some(whole) => format!("{name} relative to {}, by {over}", whole.label()),
         None => format!("{name} by {over}"),

@@ -5,7 +5,7 @@ use ipcperf_study::hypothesis::{Claim, Findings, Level, Line, LinePanel, Part};
 
 use super::Source;
 use super::file_verdict::FileVerdict;
-use super::plot_data::factor_axis;
+use super::plot_data::{factor_axis, factor_name};
 use crate::figure::{
     ChartSpec, Finding, FindingAxis, PanelSpec, Quantity, Scale, Trace, TracePoint,
 };
@@ -30,12 +30,14 @@ pub(super) fn chart_spec<'a>(
     }
     let cap = p_value(CAP);
     let counts = if claim.needs_all() {
-        "The claim is supported if every uncorrected p is below alpha; one corrected p is enough to reject it."
+        "The claim is supported if every uncorrected p-value is below alpha. One corrected p-value is enough to \
+         reject the claim."
     } else {
         "The verdict uses the corrected p-values."
     };
     let notes = format!(
-        "p-values by level, cut off at {cap}: above alpha (dashed) their size has no meaning. {counts}"
+        "p-values above {cap} are drawn at {cap}: above the significance level alpha (dashed), the size of a p-value \
+         has no meaning. {counts}"
     );
     (!plots.is_empty()).then(|| ChartSpec {
         name: format!("p-values-{}", claim.id),
@@ -48,7 +50,8 @@ pub(super) fn chart_spec<'a>(
 /// Returns the title, with the number of the figure in the publication if it has one.
 pub fn title(claim: &Claim) -> String {
     let number = claim.figure_number().map(|number| format!("Figure {number}, "));
-    format!("{}{}: p-values by level", number.unwrap_or_default(), claim.id)
+    let over = factor_name(claim.over());
+    format!("{}{}: p-values by {over}", number.unwrap_or_default(), claim.id)
 }
 
 fn panel_specs<'a>(

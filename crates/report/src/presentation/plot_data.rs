@@ -18,6 +18,14 @@ pub(super) fn metric_name(metric: &Metric, example: Option<&Sample>) -> String {
     if is_stream { "bandwidth" } else { "mean round trip" }.to_owned()
 }
 
+/// Returns the name of the factor `over` in titles.
+pub(super) fn factor_name(over: &str) -> String {
+    match over {
+        "buffer" => "buffer size".to_owned(),
+        over => over.replace('_', " "),
+    }
+}
+
 /// Returns an axis for `metric` with `scale`.
 pub(super) fn metric_axis(metric: &Metric, lines: &[Line<'_>], scale: Scale) -> Quantity {
     let example = lines.iter().find_map(|line| line.example);
@@ -60,7 +68,7 @@ pub(super) fn medians_note(traces: &[Trace], better: Option<Better>) -> Option<S
         None => "",
     };
     Some(format!(
-        "Medians of the valid repetitions (n = {n}); bands cover the middle half.{better}"
+        "Medians of the valid repetitions (n = {n}); bands cover the middle half of the repetitions.{better}"
     ))
 }
 

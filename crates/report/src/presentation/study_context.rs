@@ -43,7 +43,7 @@ pub fn version_warning(study: &Study, file: &AnalyzedFile) -> Option<String> {
         .as_deref()
         .map_or_else(|| "no study".to_owned(), |hash| format!("{name} version {}", short(hash)));
     Some(format!(
-        "{}: measured for {then}, but judged against {} version {}: these claims were not written down before this \
+        "{}: measured for {then}, but judged by {} version {}, whose claims were not written down before this \
          measurement",
         file.path.display(),
         study.name,

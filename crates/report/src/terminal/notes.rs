@@ -115,9 +115,10 @@ fn disturbed_note(samples: &[Sample]) -> Option<String> {
         text += &format!(" In {moved} of them the CPU distance changed.");
     }
     if lost > 0 {
+        let missing =
+            if lost == 1 { "1 repetition is" } else { &format!("{lost} repetitions are") };
         text += &format!(
-            " Repetitions that are missing because every attempt was disturbed: {lost}; reduce other activity, or \
-             raise --attempts."
+            " {missing} missing, because every attempt was disturbed: reduce other activity, or raise --attempts."
         );
     }
     Some(text)
@@ -256,7 +257,7 @@ fn precision_notes(summaries: &[CaseSummary], precision: &Precision) -> Vec<Note
     let text = format!("{met} of {} medians have reached a precision of ±{wanted}.", all.len());
     let mut notes = vec![Note::from(text)];
     notes.extend(with_heading(
-        "Not reached within the maximum number of repetitions or time:",
+        "These medians did not reach this precision within the maximum number of repetitions or time:",
         unmet,
     ));
     notes

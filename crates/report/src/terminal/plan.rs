@@ -72,8 +72,8 @@ fn closing_line(plan: &Plan) -> String {
     match &plan.stopping_rule {
         StoppingRule::Repetitions(_) => format!("{counts}, about {time}; seed {seed}"),
         StoppingRule::UntilCi(precision) => format!(
-            "{counts} or more, until the precision of each median is ±{}: at least {time}, at most {} repetitions per \
-             case or {}; seed {seed}",
+            "{counts} or more, until the precision of each median is ±{}: at least {time}; at most {} repetitions or \
+             {} per case; seed {seed}",
             units::percent(precision.half_width),
             precision.max_repetitions,
             units::duration(precision.max_time()),

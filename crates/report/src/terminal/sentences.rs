@@ -30,26 +30,23 @@ pub fn survey_text(summaries: &[CaseSummary]) -> String {
 
 /// Describes a comparison with its size and place.
 fn comparison_line(comparison: &Comparison) -> String {
-    let (workload, placement, class, handling, words) = match comparison {
-        Comparison::Ranked(Ranking {
-            workload,
-            placement,
-            class,
-            message_options: handling,
-            ..
-        }) => (workload, placement, class, handling, ranking_text(comparison)),
+    let (workload, placement, class, message_options, words) = match comparison {
+        Comparison::Ranked(Ranking { workload, placement, class, message_options, .. }) => {
+            (workload, placement, class, message_options, ranking_text(comparison))
+        }
         Comparison::Undecided(UndecidedComparison {
             workload,
             placement,
             class,
-            message_options: handling,
+            message_options,
             ..
-        }) => (workload, placement, class, handling, ranking_text(comparison)),
+        }) => (workload, placement, class, message_options, ranking_text(comparison)),
         Comparison::Refused(refused) => return not_compared_text(refused),
     };
     let size = Bytes(comparison.buffer_bytes());
     let class = class.as_ref().map_or_else(String::new, |class| format!(" ({class})"));
-    let (what, conditions) = (superlative(*workload), conditions_text(&handling.non_defaults()));
+    let (what, conditions) =
+        (superlative(*workload), conditions_text(&message_options.non_defaults()));
     format!("{what} at {size}, placement {placement}{class}{conditions}: {words}")
 }
 
@@ -73,20 +70,16 @@ const fn superlative(workload: WorkloadKind) -> &'static str {
 /// Names the place of the peers, the criterion, and the best with its value and lead, or the reason why none is named.
 pub fn comparison_text(comparison: &Comparison) -> String {
     let (workload, place) = match comparison {
-        Comparison::Ranked(Ranking {
-            workload,
-            placement,
-            class,
-            message_options: handling,
-            ..
-        }) => (workload, placement_text(placement, class.as_ref(), handling)),
+        Comparison::Ranked(Ranking { workload, placement, class, message_options, .. }) => {
+            (workload, placement_text(placement, class.as_ref(), message_options))
+        }
         Comparison::Undecided(UndecidedComparison {
             workload,
             placement,
             class,
-            message_options: handling,
+            message_options,
             ..
-        }) => (workload, placement_text(placement, class.as_ref(), handling)),
+        }) => (workload, placement_text(placement, class.as_ref(), message_options)),
         Comparison::Refused(refused) => return not_compared_text(refused),
     };
     let (what, words) = (superlative(*workload).to_lowercase(), ranking_text(comparison));
@@ -94,13 +87,17 @@ pub fn comparison_text(comparison: &Comparison) -> String {
 }
 
 /// Describes where the peers of a comparison ran.
-fn placement_text(placement: &str, class: Option<&String>, handling: &MessageOptions) -> String {
+fn placement_text(
+    placement: &str,
+    class: Option<&String>,
+    message_options: &MessageOptions,
+) -> String {
     let place = match placement {
         "same" => "Both peers on one CPU".to_owned(),
         "split" => "Two CPUs".to_owned(),
         other => format!("Placement {other}"),
     };
-    let asked = conditions_text(&handling.non_defaults());
+    let asked = conditions_text(&message_options.non_defaults());
     match class {
         Some(class) => format!("{place} (cache-line round trip {class}){asked}"),
         None => format!("{place}{asked}"),
@@ -121,23 +118,17 @@ fn undecided_text(undecided: &UndecidedComparison) -> String {
     if !left_out.iter().any(is_better) {
         let left_out = list_left_out(left_out, left_out_text);
         let best = contender_text(best, *workload);
-        return format!(
-            "undecided: {best}, cannot be compared, because too few runs are valid of {left_out}."
-        );
+        return format!("undecided: only {best}, has enough valid runs; not ranked: {left_out}.");
     }
     let looked = |one: &UnrankedMechanism| {
         let value =
             one.excluded_median.map_or_else(String::new, |value| format_value(*workload, value));
         format!("{}, {value} ({})", one.name, left_out_reason(one))
     };
-    let better = match workload {
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
-            "shorter than the shortest valid median"
-        }
-        WorkloadKind::Stream => "higher than the highest valid median",
-    };
     let (looked, best) = (list_left_out(left_out, looked), contender_text(best, *workload));
-    format!("undecided: {looked}, appeared {better}, {best}.")
+    format!(
+        "undecided: {looked}, looked better than the best mechanism with enough valid runs, {best}."
+    )
 }
 
 /// Names a mechanism left out of a ranking with the reason: `shm-ring (9 of 10 runs were disturbed)`.
@@ -178,7 +169,7 @@ fn best_text(ranking: &Ranking) -> String {
     let lead = match ranking.factor {
         None => {
             let second = contender_text(&ranking.second, ranking.workload);
-            format!("ahead of {second}; no factor, because there are several modes")
+            format!("ahead of {second}; no factor, because results fall into several modes")
         }
         Some(factor) if factor < TIE_RATIO => format!("tied with {second}"),
         Some(factor) => {
@@ -258,8 +249,8 @@ pub fn closing_lines<'a>(
         let due = if failure.transient { "; ipcperf resume retries it" } else { "" };
         format!("failed: {id}, block {}: {what}: {place}{errno}{remedy}{due}", failure.run.block)
     });
-    let unwatched = plan.unavailable_instruments.iter().map(unavailable_line);
-    let lines = absent.chain(unwatched).chain(failed);
+    let unavailable_instruments = plan.unavailable_instruments.iter().map(unavailable_line);
+    let lines = absent.chain(unavailable_instruments).chain(failed);
     lines.map(|line| printable_line(&line).into_owned()).collect()
 }
 
@@ -309,7 +300,7 @@ mod tests {
         assert!(named.contains(": pipe, "), "{named}");
         assert!(named.contains("; not ranked: fifo (9 of 10 runs were disturbed)."), "{named}");
         let unknown = survey(&[("shm-ring", 10, 9), ("pipe", 1_000, 0), ("tcp", 2_000, 0)]);
-        let looked = "(9 of 10 runs were disturbed), appeared shorter than the shortest valid median, pipe, ";
+        let looked = "(9 of 10 runs were disturbed), looked better than the best mechanism with enough valid runs, pipe, ";
         assert!(unknown.contains(": undecided: shm-ring, "), "{unknown}");
         assert!(unknown.contains(looked), "{unknown}");
         let none = survey(&[("shm-ring", 10, 10), ("pipe", 1_000, 10)]);

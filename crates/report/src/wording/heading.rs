@@ -160,7 +160,7 @@ pub enum ErrorBar {
 impl ErrorBar {
     const fn description(self) -> &'static str {
         match self {
-            Self::Iqr => "median (IQR as % of it)",
+            Self::Iqr => "median (IQR as % of the median)",
             Self::ConfidenceInterval => "median ± half-width of its 95 % interval",
         }
     }

@@ -100,10 +100,10 @@ fn compare(
         if case.case.workload != workload || case.case.placement != placement {
             continue;
         }
-        let handling = case.case.message_options();
-        match groups.iter().position(|(known, _)| *known == handling) {
+        let message_options = case.case.message_options();
+        match groups.iter().position(|(known, _)| *known == message_options) {
             Some(known) => groups[known].1.push(case),
-            None if groups.len() < MAX_OPTION_SETS => groups.push((handling, vec![case])),
+            None if groups.len() < MAX_OPTION_SETS => groups.push((message_options, vec![case])),
             None => {}
         }
     }

@@ -13,12 +13,14 @@ use crate::{Key, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "always-from",
     about: "from a given level on, the first cases are better than the second at every level",
-    formula: "Two-sided paired Wilcoxon test by block (or the test that `statistic` names) at each level \
-              from `from` on. Supported if the first is better with p below alpha at all of these levels \
-              (with `min_fraction` below 1: with corrected p at that fraction of them). Rejected if, at \
-              one level, the second is better with corrected p below alpha, or any advantage of the first \
-              is negligible, as in faster-than.",
-    assumptions: "As faster-than.",
+    formula: "At each level from `from` on, the lines are compared by the two-sided paired \
+              Wilcoxon test, or by the test that `statistic` names. Supported if the first side is \
+              better with p below alpha at all of these levels. If `min_fraction` is below 1, that \
+              fraction of the levels is enough, with corrected p. A level is rejected as in \
+              faster-than: the second side is better with corrected p below alpha, or any \
+              advantage of the first side is negligible. One rejected level rejects the claim, \
+              unless `min_fraction` is below 1.",
+    assumptions: "As in faster-than.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
     keys: &[FIRST, SECOND, OF_SECOND, FROM, STATISTIC, NEGLIGIBLE],
     figure_layout: FigureLayout::RATIOS,

@@ -114,10 +114,10 @@ impl<'a> Cells<'a> {
 
     /// Returns the instruments that `selections` name but that are unavailable, each with the reason and the remedy.
     pub fn missing_instruments(&self, selections: &[Selection]) -> Vec<String> {
-        let unwatched = &self.results.header.plan.unavailable_instruments;
+        let unavailable = &self.results.header.plan.unavailable_instruments;
         let is_named = |name: &str| selections.iter().any(|one| one.has_level("instrument", name));
         let missing =
-            unwatched.iter().filter(|one| !one.partly_available && is_named(&one.instrument));
+            unavailable.iter().filter(|one| !one.partly_available && is_named(&one.instrument));
         missing.map(|one| format!("{}: {} ({})", one.instrument, one.reason, one.remedy)).collect()
     }
 

@@ -88,7 +88,11 @@ pub fn check_cases(
                 (selection.line_of(factor).unwrap_or(line), format!("{path}.{factor}"));
             let Some(known) = known.get(factor) else {
                 let what = format!("no matrix has the factor {factor}");
-                mistakes.add((line, &path), what, "add it to a matrix, or leave it out here");
+                mistakes.add(
+                    (line, &path),
+                    what,
+                    "add the factor to a matrix, or leave it out here",
+                );
                 continue;
             };
             let unknown = levels.iter().filter(|level| !known.contains(level.as_str()));
@@ -105,7 +109,7 @@ pub fn check_cases(
                     },
                     |near| format!("did you mean `{near}`?"),
                 );
-                mistakes.add((line, &path), format!("no matrix has {factor} {level}"), remedy);
+                mistakes.add((line, &path), format!("no matrix has {factor} = {level}"), remedy);
             }
         }
     }
@@ -116,8 +120,8 @@ fn report_foreign_key(test: Option<&Test>, entry: &Entry<'_, '_>, mistakes: &mut
     let owners = TESTS.iter().filter(|one| one.has_key(entry.name)).map(|one| one.name);
     let owners: Vec<&str> = owners.collect();
     if let Some(test) = test.filter(|_| !owners.is_empty()) {
-        let what = format!("unknown key for {}", test.name);
-        let remedy = format!("leave it out, or use a test that has it: {}", owners.join(", "));
+        let what = format!("the test {} has no key of this name", test.name);
+        let remedy = format!("leave the key out, or use a test that has it: {}", owners.join(", "));
         mistakes.add(entry.location(), what, remedy);
     }
     !owners.is_empty()

@@ -1,4 +1,4 @@
-//! Correction of p-values for multiple comparisons.
+//! Correction of the p-values of a claim's parts, by the method that the study chooses.
 //!
 //! Intervals are corrected by `Alphas` in `interval.rs`.
 

@@ -23,22 +23,27 @@ use crate::{Better, Key, Requirement, ValueType};
 
 pub(super) const TEST: Test = Test {
     name: "crosses-over",
-    about: "one line overtakes the other along the factor and stays better; the place is reported with \
-            its interval",
-    formula: "The crossing is the place where the median over blocks of the paired ratio passes 1 for the \
-              last time, interpolated between levels in logarithms, with a percentile interval over \
-              resamples of whole blocks. Supported if, on each side of the crossing, the ratio differs \
-              from 1 in the claimed direction at some level (paired Wilcoxon test, corrected over the \
-              levels of the pair), and the interval ends before the largest level and, with `between`, is \
-              within it. Rejected if the 1 - alpha/m interval of the ratio (t on logarithms; m pairs of \
-              lines) shows that any advantage of the claimed winner is negligible at the largest level, \
-              or that the other line has at most a negligible advantage at every smaller level; or if the \
-              1 - alpha/m interval of the place is entirely outside `between`. If `min_fraction` is below \
-              1, alpha is divided by m for support as well.",
-    assumptions: "The ratio changes smoothly between neighboring levels. Blocks are independent. Both \
-                  sides of a crossing must be shown, so neither is corrected for the other (Berger 1982). \
-                  On each side one of several levels is enough, so levels are corrected. One pair is \
-                  enough to reject the claim: alpha/m.",
+    about: "one line becomes better than the other at some level and stays better; the place of \
+            the crossing is reported with its interval",
+    formula: "The ratio is the value of the first line divided by that of the second in the same \
+              block. The crossing is the place where the median of the ratio over blocks passes 1 \
+              for the last time, interpolated between levels in logarithms. Its interval is a \
+              percentile interval over resamples of whole blocks. Supported if all of this holds: \
+              on each side of the crossing there is a level at which the ratio differs from 1 in \
+              the claimed direction (paired Wilcoxon test, p corrected over the levels of the \
+              pair); the interval of the crossing ends before the largest level; with `between`, \
+              this interval also lies between the two levels. Rejected if the 1 - alpha/m interval \
+              of the ratio (Student's t on logarithms; m pairs of lines) shows one of two things: \
+              the claimed winner has at most a negligible advantage at the largest level, or the \
+              other line has at most a negligible advantage at every smaller level. With \
+              `between`, a crossing that is otherwise shown is also rejected if its 1 - alpha/m \
+              interval lies entirely outside the two levels. If `min_fraction` is below 1, support \
+              uses alpha/m instead of alpha.",
+    assumptions: "The ratio changes smoothly between neighboring levels. Blocks are independent. \
+                  Support needs evidence on both sides of the crossing, so neither side is \
+                  corrected for the other (Berger 1982). On each side, one of several levels is \
+                  enough, so p-values are corrected over the levels. One pair of lines is enough \
+                  to reject the claim, so rejection uses alpha/m.",
     source: "Efron 1979, Annals of Statistics 7; Wilcoxon 1945; Holm 1979; Berger 1982, Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, STATISTIC, NEGLIGIBLE, BETWEEN, WINNER],
     figure_layout: FigureLayout {
@@ -56,7 +61,7 @@ pub(super) const TEST: Test = Test {
 
 const BETWEEN: Key = Key {
     name: "between",
-    value_type: ValueType::Levels,
+    value_type: ValueType::LevelPair,
     requirement: Requirement::Optional("anywhere"),
     about: "the two levels between which the lines are claimed to cross",
     example: "[\"8KiB\", \"16KiB\"]",
@@ -66,7 +71,7 @@ const WINNER: Key = Key {
     name: "winner",
     value_type: ValueType::Choice(&["first", "second", "either"]),
     requirement: Requirement::Optional("first"),
-    about: "which line is better above the crossing",
+    about: "line that is claimed to be better at the levels above the crossing; either: one of the two",
     example: "\"first\"",
 };
 

@@ -18,12 +18,15 @@ use crate::{Key, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "differs",
     about: "the first cases differ from the second, in either direction",
-    formula: "As faster-than, without a direction. Supported if p is below alpha (corrected over the \
-              parts if `min_fraction` is below 1) and, with `effect`, the 1 - alpha interval of Hedges' g \
-              is entirely beyond it (1 - alpha/m for m parts if `min_fraction` is below 1). Rejected if \
-              the 1 - alpha interval of the ratio (1 - alpha/m for m parts) is within `negligible` of 1 \
-              or, with `effect`, the interval of g is within it.",
-    assumptions: "As faster-than. Hedges' g assumes roughly normal values.",
+    formula: "As in faster-than, but the difference may have either direction. Supported if p is \
+              below alpha; if `min_fraction` is below 1, p is first corrected for the number of \
+              parts. With `effect`, support also requires that the interval of Hedges' g lies \
+              entirely above `effect` or entirely below -`effect`. This interval has confidence 1 \
+              - alpha, or 1 - alpha/m for m parts if `min_fraction` is below 1. Without `effect`, \
+              the claim is rejected if the 1 - alpha/m interval of the ratio lies within \
+              `negligible` of 1. With `effect`, it is rejected if the 1 - alpha/m interval of \
+              Hedges' g lies between -`effect` and `effect`.",
+    assumptions: "As in faster-than. Hedges' g assumes that the values are roughly normal.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Hedges 1981, Journal of Educational Statistics 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, NEGLIGIBLE, EFFECT],
     figure_layout: FigureLayout::DIFFERENCES,
@@ -35,7 +38,7 @@ pub(super) const EFFECT: Key = Key {
     name: "effect",
     value_type: ValueType::Number(0.0, 1e6),
     requirement: Requirement::Optional("any"),
-    about: "smallest absolute Hedges' g that counts; 0.8 is considered large",
+    about: "smallest effect that counts as a difference, as the absolute value of Hedges' g; 0.8 is considered large",
     example: "0.8",
 };
 

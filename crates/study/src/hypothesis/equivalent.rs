@@ -2,7 +2,7 @@
 
 use super::compare::ComparisonResult;
 use super::correction::correct_p_values;
-use super::differs::{DifferenceKeys, EFFECT, compare_operands};
+use super::differs::{self, DifferenceKeys, compare_operands};
 use super::evidence::EstimateKind;
 use super::figure_layout::FigureLayout;
 use super::interval::{Alphas, Bounds};
@@ -10,21 +10,33 @@ use super::key_values::{KeyError, KeyValues};
 use super::operand_cases::OperandCases;
 use super::shared_keys::{AT, FIRST, MARGIN, SECOND, STATISTIC};
 use super::{Cells, Claim, Estimate, Findings, Judge, Part, Test, Verdict, parse_keys};
+use crate::{Key, Requirement};
 
 pub(super) const TEST: Test = Test {
     name: "equivalent",
-    about: "the first and the second cases are equal within a margin; few samples cannot show this",
-    formula: "Supported if two one-sided tests (TOST) of the ratio on a logarithmic scale succeed at \
-              alpha, which is the same as its 1 - 2 alpha interval being within 1/(1 + margin) to 1 + \
-              margin. Rejected if the 1 - 2 alpha/m interval, for m parts, is entirely outside. With \
-              `effect`, Hedges' g is used instead: supported if its 1 - alpha interval is within -effect \
-              to effect, rejected if the corrected p of a difference is below alpha and |g| is above \
-              effect. If `min_fraction` is below 1, alpha is divided by m for support as well.",
-    assumptions: "Logarithms of paired ratios are roughly normal, or there are many of them.",
+    about: "the first and the second cases are equal within a margin; it takes many samples to \
+            show this",
+    formula: "The ratio is tested by two one-sided tests (TOST) on a logarithmic scale. Supported \
+              if both succeed at alpha, which means that the 1 - 2 alpha interval of the ratio \
+              lies between 1/(1 + margin) and 1 + margin. Rejected if the 1 - 2 alpha/m interval, \
+              for m parts, lies entirely outside. With `effect`, Hedges' g is used instead of the \
+              ratio. The claim is then supported if the 1 - alpha interval of g lies between \
+              -`effect` and `effect`. It is rejected if the corrected p of a difference is below \
+              alpha and |g| is above `effect`. If `min_fraction` is below 1, support uses alpha/m \
+              instead of alpha.",
+    assumptions: "The logarithms of the paired ratios are roughly normal, or there are many of \
+                  them.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15",
     keys: &[FIRST, SECOND, AT, STATISTIC, MARGIN, EFFECT],
     figure_layout: FigureLayout::DIFFERENCES,
     parse: parse_keys::<EquivalentKeys>,
+};
+
+const EFFECT: Key = Key {
+    requirement: Requirement::Optional("none"),
+    about: "instead of `margin`: largest absolute value of Hedges' g at which the two sides count as equal; \
+            0.8 is considered large",
+    ..differs::EFFECT
 };
 
 /// Keys of equivalent.

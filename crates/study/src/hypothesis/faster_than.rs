@@ -15,20 +15,24 @@ use crate::Better;
 
 pub(super) const TEST: Test = Test {
     name: "faster-than",
-    about: "the metric of the first cases is better than that of the second: higher bandwidth, shorter \
-            time",
-    formula: "The values are, in each block that has all levels, the geometric means over the levels of \
-              the first and of the second cases, or the values themselves at each level. Two-sided paired \
-              Wilcoxon test by block, or the test that `statistic` names. Supported if p is below alpha \
-              (corrected over the parts if `min_fraction` is below 1) and the first is better. Rejected \
-              if the corrected p is below alpha and the second is better, or if the 1 - alpha interval of \
-              the ratio (t on logarithms of paired ratios; 1 - alpha/m for m parts) shows that any \
-              advantage of the first is negligible. `decided_by` states which of the two rules applied.",
-    assumptions: "Blocks are independent; within a block the state of the machine was the same for both. \
-                  Wilcoxon's test assumes a symmetric distribution of the differences. If all parts must \
-                  hold, support needs no correction, because chance would have to produce a wrong result \
-                  in every part (Berger 1982). A single part is enough to reject, so rejection is \
-                  corrected.",
+    about: "the first cases have a better value of the metric than the second: a higher bandwidth, \
+            a shorter time",
+    formula: "Each block gives one pair of values: the geometric means of the first and of the \
+              second cases over all levels, from the blocks that have all levels. With `at = \
+              \"levels\"`, each level is compared separately instead. The two-sided paired \
+              Wilcoxon test, or the test that `statistic` names, compares the values. Supported if \
+              p is below alpha and the first side is better; if `min_fraction` is below 1, p is \
+              first corrected for the number of parts. Rejected if the corrected p is below alpha \
+              and the second side is better. Also rejected if an interval of the ratio shows that \
+              any advantage of the first side is negligible. This interval has confidence 1 - \
+              alpha/m for m parts; it is Student's t interval of the logarithms of the paired \
+              ratios. `decided_by` states which rule applied, p or the interval.",
+    assumptions: "Blocks are independent, and within a block the machine is in the same state for \
+                  both sides. Wilcoxon's test assumes that the differences have a symmetric \
+                  distribution. Support needs no correction if all parts must hold: if the claim \
+                  is false, at least one part is false, and chance supports that part with a \
+                  probability of at most alpha (Berger 1982). Rejection is corrected, because a \
+                  single part is enough to reject.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6; Berger 1982, \
              Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, AT, STATISTIC, NEGLIGIBLE],

@@ -14,19 +14,22 @@ use crate::{Key, Metric, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "plateaus-at",
     about: "each line is flat from some level on, optionally at a given height",
-    formula: "The claimed flat part is the largest `levels` levels, and all levels from `starts_by` on. \
-              In each block that has all of them, each value is divided by their geometric mean, or by \
-              the given height. The median over blocks at each level has a 1 - alpha interval by order \
-              statistics. Supported if that interval is within `tolerance` of 1 at every level (1 - \
-              alpha/l for l lines if `min_fraction` is below 1). Rejected if, at one level, the 1 - \
-              alpha/(m l) interval, for m levels, is entirely outside. The reported plateau uses the same \
-              medians. It starts at the claimed flat part, or at a smaller level if all levels from there \
-              on are within `tolerance`; if the claimed part is not flat, it starts at a larger level, if \
-              at least `levels` levels from there on are within `tolerance`. Its height is the median \
-              over blocks of the geometric mean over its levels; the interval of its start is over \
+    formula: "The part that is claimed to be flat consists of the largest `levels` levels, and of \
+              all levels from `starts_by` on. In each block that has all of these levels, each \
+              value is divided by their geometric mean, or by the claimed height. At each level, \
+              the median of these quotients over blocks has an interval by order statistics. \
+              Supported if the 1 - alpha interval lies between 1 - `tolerance` and 1 + `tolerance` \
+              at every level. Rejected if, at one level, the 1 - alpha/(m l) interval lies \
+              entirely outside, for m levels and l lines. If `min_fraction` is below 1, support \
+              uses the 1 - alpha/l interval. The estimated plateau, which is also reported, uses \
+              the same medians. If the claimed part is flat, the plateau is extended to smaller \
+              levels as long as all its levels are within `tolerance`. If the claimed part is not \
+              flat, the plateau starts at the first larger level from which on all levels, and at \
+              least `levels` of them, are within `tolerance`. Its height is the median over blocks \
+              of the geometric mean over its levels. The interval of its start comes from \
               resamples of whole blocks.",
-    assumptions: "Blocks are independent. The plateau of a line that is flat everywhere starts at the \
-                  first level.",
+    assumptions: "Blocks are independent. A line that is flat everywhere has a plateau that starts \
+                  at the first level.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Berger 1982, Technometrics 24; \
              David and Nagaraja 2003, Order Statistics, section 7.1; Efron 1979, Annals of Statistics 7",
     keys: &[TOLERANCE, LEVELS, HEIGHT, HEIGHT_OF, STARTS_BY],
@@ -44,7 +47,7 @@ const TOLERANCE: Key = Key {
     name: "tolerance",
     value_type: ValueType::Number(0.000_1, 1.0),
     requirement: Requirement::Optional("0.1"),
-    about: "largest deviation of a level from the plateau, as a fraction",
+    about: "largest relative deviation of a level from the height of the plateau: 0.1 is 10 %",
     example: "0.1",
 };
 
@@ -52,15 +55,15 @@ const LEVELS: Key = Key {
     name: "levels",
     value_type: ValueType::Integer(2, 1_000),
     requirement: Requirement::Optional("3"),
-    about: "minimum number of levels of the plateau, which extends to the largest level",
+    about: "minimum number of levels of the plateau; the plateau always includes the largest level",
     example: "3",
 };
 
 const HEIGHT: Key = Key {
     name: "height",
     value_type: ValueType::Number(0.0, f64::MAX),
-    requirement: Requirement::Optional("its own"),
-    about: "height of the plateau, in the unit of the metric",
+    requirement: Requirement::Optional("none"),
+    about: "claimed height of the plateau, in the unit of the metric; without it, any height counts",
     example: "65536",
 };
 
@@ -68,7 +71,7 @@ const HEIGHT_OF: Key = Key {
     name: "height_of",
     value_type: ValueType::Metric,
     requirement: Requirement::Optional("none"),
-    about: "metric whose median over the line is the height",
+    about: "instead of `height`: metric whose median over all runs of the line is the claimed height",
     example: "\"kernel_buffer\"",
 };
 

@@ -13,13 +13,17 @@ use super::{Cells, Claim, Findings, Judge, Part, Test, Verdict, parse_keys};
 
 pub(super) const TEST: Test = Test {
     name: "ratio-within",
-    about: "the metric of the first cases divided by that of the second is above, below or between bounds",
-    formula: "Geometric mean over blocks of the paired ratio, with the 1 - alpha interval of Student's t \
-              on its logarithms. With several levels, the values are the geometric means over them in \
-              each block that has all of them, or each level is compared separately. Supported if the \
-              interval is within the bounds (1 - alpha/m for m parts if `min_fraction` is below 1), \
-              rejected if the 1 - alpha/m interval is entirely outside.",
-    assumptions: "Logarithms of paired ratios are roughly normal, or there are many of them.",
+    about: "the metric of the first cases, divided by that of the second, is above, below or \
+            between bounds",
+    formula: "The estimate is the geometric mean over blocks of the paired ratio, first divided by \
+              second. Its interval is Student's t interval of the logarithms of the ratios. With \
+              several levels, the compared values are geometric means over all levels, from the \
+              blocks that have all of them; with `at = \"levels\"`, each level is compared \
+              separately. Supported if the 1 - alpha interval lies within the bounds. Rejected if \
+              the 1 - alpha/m interval, for m parts, lies entirely outside. If `min_fraction` is \
+              below 1, support uses the 1 - alpha/m interval.",
+    assumptions: "The logarithms of the paired ratios are roughly normal, or there are many of \
+                  them.",
     source: "Student 1908, Biometrika 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, ABOVE, BELOW],
     figure_layout: FigureLayout { better: BetterNote::Hidden, ..FigureLayout::RATIOS },

@@ -17,18 +17,19 @@ use super::{Cells, Claim, Findings, Judge, Line, Part, Test, Verdict, parse_keys
 pub(super) const TEST: Test = Test {
     name: "rises",
     about: "each line rises, and is highest at its largest level",
-    formula: "The medians over every other block, starting with the first, select the level of the peak. \
-              The one-sided paired Wilcoxon test on the remaining blocks compares the value at the \
-              largest level with the peak, if that is another level: rejected if the value is lower with \
-              p below alpha/m, for m lines. Supported if the same test shows that the value at the \
-              smallest level is lower than at the largest with p below alpha, and no level is higher than \
-              the largest by more than `negligible`, according to the 1 - alpha interval of the ratio for \
-              each level (t on logarithms of paired ratios, all blocks). If `min_fraction` is below 1, \
-              both use alpha/m.",
-    assumptions: "Blocks are independent. To support a line, all its intervals must hold, and the peak is \
-                  tested on blocks that did not select it, so neither is corrected (Berger 1982). All \
-                  lines must hold, so they are supported at alpha. One line is enough to reject the \
-                  claim: alpha/m.",
+    formula: "Every other block, starting with the first, selects the peak: the level with the \
+              highest median over these blocks. One-sided paired Wilcoxon tests use the remaining \
+              blocks. Rejected if the value at the largest level is lower than at the peak with p \
+              below alpha/m, for m lines. Supported if the value at the smallest level is lower \
+              than at the largest with p below alpha, and no level between these two is higher \
+              than the largest by more than `negligible`. The second condition is judged by the 1 \
+              - alpha interval of the ratio for each of these levels (Student's t on logarithms of \
+              paired ratios, all blocks). If `min_fraction` is below 1, support uses alpha/m \
+              instead of alpha.",
+    assumptions: "Blocks are independent. Within a line nothing is corrected: to support the line, \
+                  all its intervals must hold, and the peak is tested on blocks that did not \
+                  select it (Berger 1982). All lines must hold, so they are supported at alpha. \
+                  One line is enough to reject the claim, so rejection uses alpha/m.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection-union \
              test)",
     keys: &[STATISTIC, NEGLIGIBLE],

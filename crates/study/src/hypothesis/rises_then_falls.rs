@@ -20,17 +20,21 @@ use super::{
 pub(super) const TEST: Test = Test {
     name: "rises-then-falls",
     about: "each line rises up to a level between its ends, and then falls",
-    formula: "The medians over every other block, starting with the first, select the level of the peak. \
-              One-sided paired Wilcoxon tests on the remaining blocks compare the values at the smallest \
-              and at the largest level with the peak. Supported if the peak is between the ends and both \
-              values are lower with p below alpha (alpha/m for m lines if `min_fraction` is below 1). \
-              Rejected if, for one of the ends, no level between the ends is higher by more than \
-              `negligible`, according to the 1 - alpha/m interval of the ratio for each of these levels \
-              (t on logarithms of paired ratios, all blocks).",
-    assumptions: "Blocks are independent. To support a line, both its tests must hold; to reject it, all \
-                  intervals must; so neither is corrected for the other (Berger 1982). Either end is \
-                  enough to reject, each with one side of its intervals, which is half of alpha. One line \
-                  is enough to reject the claim: alpha/m.",
+    formula: "Every other block, starting with the first, selects the peak: the level with the \
+              highest median over these blocks. On the remaining blocks, one-sided paired Wilcoxon \
+              tests compare the smallest and the largest level with the peak. Supported if the \
+              peak is neither the smallest nor the largest level, and both are lower than the peak \
+              with p below alpha. If `min_fraction` is below 1, p must be below alpha/m for m \
+              lines. Rejected if one end of the line, the smallest or the largest level, is not \
+              lower than the levels between the ends: none of these is higher than that end by \
+              more than `negligible`. This is judged by the 1 - alpha/m interval of the ratio for \
+              each level between the ends (Student's t on logarithms of paired ratios, all \
+              blocks).",
+    assumptions: "Blocks are independent. Within a line nothing is corrected: to support the line, \
+                  both tests must hold; to reject it at one end, all intervals of that end must \
+                  hold (Berger 1982). Either end is enough to reject the line, but each uses only \
+                  one side of its intervals, which has half of the error probability. One line is \
+                  enough to reject the claim, so rejection uses alpha/m.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection-union \
              test)",
     keys: &[STATISTIC, NEGLIGIBLE],

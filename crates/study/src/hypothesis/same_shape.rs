@@ -16,17 +16,19 @@ use crate::{Key, Requirement, ValueType};
 
 pub(super) const TEST: Test = Test {
     name: "same-shape",
-    about: "the first and the second line have the same shape, at any heights",
-    formula: "In each block that has all levels, each line is divided by its mean over the levels. Rule \
-              `equivalence`: the median ratio of the two lines at each level, with its 1 - alpha interval \
-              by order statistics (needs at least six blocks). Supported if the interval is within the \
-              margin (1 - alpha/m, for m levels, if `max_differing` is above 0; 1 - alpha/p, for p pairs \
-              of lines, if `min_fraction` is below 1); rejected if the 1 - alpha/(m p) interval is \
-              entirely outside. Rule `difference`, as in some papers: the paired test at each level; \
-              supported if the corrected p is not below alpha/p. All levels except `max_differing` must \
-              hold.",
-    assumptions: "Blocks are independent. A large p-value is not evidence of equality: few samples always \
-                  pass the rule `difference`.",
+    about: "the two lines have the same shape, whatever their heights",
+    formula: "In each block that has all levels, each line is divided by its mean over the levels, \
+              and then the first line by the second. With the rule `equivalence`, the median of \
+              this ratio over blocks has an interval by order statistics at each level, which \
+              needs at least six blocks. A level is equal if the 1 - alpha interval lies within \
+              the margin. It differs if the 1 - alpha/(m q) interval lies entirely outside, for m \
+              levels and q pairs of lines. For equality, alpha is divided by m if `max_differing` \
+              is above 0, and by q if `min_fraction` is below 1. With the rule `difference`, which \
+              some papers use, a paired test compares the lines at each level. A level is then \
+              equal if its corrected p is not below alpha/q. All levels except `max_differing` \
+              must be equal.",
+    assumptions: "Blocks are independent. A large p-value is not evidence of equality: with few \
+                  samples, every claim passes the rule `difference`.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Bell-Thomas 2020",
     keys: &[FIRST, SECOND, STATISTIC, MARGIN, RULE, MAX_DIFFERING],
     figure_layout: FigureLayout {
@@ -52,7 +54,7 @@ const MAX_DIFFERING: Key = Key {
     name: "max_differing",
     value_type: ValueType::Integer(0, 1_000),
     requirement: Requirement::Optional("0"),
-    about: "number of levels that may differ",
+    about: "number of levels at which the shapes may differ",
     example: "3",
 };
 

@@ -14,10 +14,11 @@ use crate::{Key, Metric, Requirement, Selection, ValueType};
 pub(super) const TEST: Test = Test {
     name: "share-at-least",
     about: "the metric, or its share of another metric, is at least a given share",
-    formula: "Median over blocks, at each level, of the metric divided by the whole, with its 1 - alpha \
-              interval by order statistics. Supported if the interval is above the share (1 - alpha/m, \
-              for m levels of all lines, if `min_fraction` is below 1), rejected if the 1 - alpha/m \
-              interval is below it.",
+    formula: "At each level, the metric is divided by the whole in each block. The median of these \
+              shares over blocks has an interval by order statistics. Supported if the 1 - alpha \
+              interval lies above `share`. Rejected if the 1 - alpha/m interval lies below \
+              `share`, where m is the number of levels of all lines together. If `min_fraction` is \
+              below 1, support uses the 1 - alpha/m interval.",
     assumptions: "Blocks are independent.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[SHARE, WHOLE, BEYOND, FROM],
@@ -33,31 +34,31 @@ const SHARE: Key = Key {
     name: "share",
     value_type: ValueType::Number(0.0, 1.0),
     requirement: Requirement::Required,
-    about: "smallest share",
+    about: "smallest share that satisfies the claim: 0.5 is half",
     example: "0.5",
 };
 
 const WHOLE: Key = Key {
     name: "of",
     value_type: ValueType::Metric,
-    requirement: Requirement::Optional("the metric is a share itself"),
-    about: "metric of the whole",
+    requirement: Requirement::Optional("none: the metric is a share itself"),
+    about: "metric of the whole: the share is `metric` divided by it",
     example: "\"cpu\"",
 };
 
 const BEYOND: Key = Key {
     name: "beyond",
     value_type: ValueType::Cases,
-    requirement: Requirement::Optional("nothing"),
-    about: "baseline cases: their whole in the same block is subtracted first, so that the share is of \
-            the extra amount",
+    requirement: Requirement::Optional("none"),
+    about: "baseline cases. In each block, the whole of these cases is first subtracted from the whole of the \
+            judged cases, so that the share is that of the additional amount",
     example: "{ mechanism = \"dgram-fds\" }",
 };
 
 const FROM: Key = Key {
     name: "from",
     value_type: ValueType::Bytes,
-    requirement: Requirement::Optional("the first"),
+    requirement: Requirement::Optional("the smallest level"),
     about: "smallest level that the claim covers",
     example: "\"1MB\"",
 };

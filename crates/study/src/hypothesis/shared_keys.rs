@@ -8,7 +8,7 @@ pub(super) const FIRST: Key = Key {
     name: "first",
     value_type: ValueType::Cases,
     requirement: Requirement::Required,
-    about: "cases that the claim is about",
+    about: "first side of the comparison: the cases that the claim is about",
     example: "{ mechanism = \"pipe\" }",
 };
 
@@ -17,7 +17,8 @@ pub(super) const SECOND: Key = Key {
     name: "second",
     value_type: ValueType::Cases,
     requirement: Requirement::Required,
-    about: "cases that they are compared with; if these are several lines, with each of them",
+    about: "second side: the cases that the first side is compared with. If these form several lines, each of them \
+            is compared",
     example: "{ mechanism = \"unix-stream\" }",
 };
 
@@ -26,7 +27,8 @@ pub(super) const OF_SECOND: Key = Key {
     name: "of_second",
     value_type: ValueType::Choice(&["each", "best"]),
     requirement: Requirement::Optional("each"),
-    about: "compare with each second line, or with the best of them at each level in each block",
+    about: "each: compare with each line of the second side. best: compare with the best of the lines that differ \
+            only in the mechanism, at each level in each block",
     example: "\"best\"",
 };
 
@@ -35,7 +37,8 @@ pub(super) const AT: Key = Key {
     name: "at",
     value_type: ValueType::Choice(&["blocks", "levels"]),
     requirement: Requirement::Optional("blocks"),
-    about: "compare once, by the geometric mean over the levels in each block, or at each level",
+    about: "blocks: compare once, by the geometric mean over all levels in each block. levels: compare at each \
+            level separately",
     example: "\"levels\"",
 };
 
@@ -44,7 +47,7 @@ pub(super) const STATISTIC: Key = Key {
     name: "statistic",
     value_type: ValueType::Choice(STATISTICS),
     requirement: Requirement::Optional("wilcoxon"),
-    about: "test statistic; wilcoxon and paired-t are paired by block, the others are not",
+    about: "test statistic. wilcoxon and paired-t compare the two values of each block; the others ignore blocks",
     example: "\"wilcoxon\"",
 };
 
@@ -53,8 +56,7 @@ pub(super) const NEGLIGIBLE: Key = Key {
     name: "negligible",
     value_type: ValueType::Number(0.0, 1.0),
     requirement: Requirement::Optional("0.01"),
-    about: "largest relative difference that does not matter; the claim is rejected if the difference is \
-            shown to be smaller",
+    about: "largest relative difference that counts as no difference: 0.01 is 1 %",
     example: "0.02",
 };
 
@@ -63,7 +65,7 @@ pub(super) const ABOVE: Key = Key {
     name: "above",
     value_type: ValueType::Number(-1e300, 1e300),
     requirement: Requirement::Optional("none"),
-    about: "exclusive lower bound",
+    about: "lower bound: the value must be larger",
     example: "1.5",
 };
 
@@ -72,7 +74,7 @@ pub(super) const BELOW: Key = Key {
     name: "below",
     value_type: ValueType::Number(-1e300, 1e300),
     requirement: Requirement::Optional("none"),
-    about: "exclusive upper bound",
+    about: "upper bound: the value must be smaller",
     example: "3",
 };
 
@@ -81,7 +83,7 @@ pub(super) const MARGIN: Key = Key {
     name: "margin",
     value_type: ValueType::Number(0.000_1, 10.0),
     requirement: Requirement::Optional("0.1"),
-    about: "largest relative difference at which the two still count as equal",
+    about: "largest relative difference at which two values count as equal: 0.1 is 10 %",
     example: "0.1",
 };
 
@@ -111,7 +113,7 @@ mod tests {
     use crate::section_keys::HYPOTHESIS;
 
     /// Words that describe the absence of a default. A key with one of these is read with `KeyValues::optional`.
-    const NO_DEFAULT: [&str; 3] = ["none", "any", "its own"];
+    const NO_DEFAULT: [&str; 2] = ["none", "any"];
 
     /// Defaults are parsed from the keys. One that is not a number or word of its key would silently be ignored.
     #[test]

@@ -12,13 +12,16 @@ use super::{Cells, Claim, Findings, Judge, Line, Part, Test, parse_keys};
 
 pub(super) const TEST: Test = Test {
     name: "slope",
-    about: "the slope of each line, in logarithms, is above, below or between bounds: 0 is flat, 1 is \
-            proportional",
-    formula: "Least-squares slope of the logarithm of the metric on the logarithm of the level, in each \
-              block that has all levels; the median over blocks with its 1 - alpha interval by order \
-              statistics. Supported if the interval is within the bounds (1 - alpha/m for m lines if \
-              `min_fraction` is below 1), rejected if the 1 - alpha/m interval is entirely outside.",
-    assumptions: "Blocks are independent. For a bent line the slope is that of its trend.",
+    about: "the slope of each line on logarithmic axes is above, below or between bounds: 0 is \
+            flat, 1 is proportional",
+    formula: "In each block that has all levels, the slope is that of the least-squares line of \
+              the logarithm of the metric over the logarithm of the level. The median of the \
+              slopes over blocks has an interval by order statistics. Supported if the 1 - alpha \
+              interval lies within the bounds. Rejected if the 1 - alpha/m interval, for m lines, \
+              lies entirely outside. If `min_fraction` is below 1, support uses the 1 - alpha/m \
+              interval.",
+    assumptions: "Blocks are independent. If the line is bent, its slope is that of the straight \
+                  line that fits it best.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[ABOVE, BELOW],
     figure_layout: FigureLayout {

@@ -133,8 +133,8 @@ fn open(
 fn open_failure(returned: c_int, message: &[u8]) -> Failure {
     let words = CStr::from_bytes_until_nul(message).unwrap_or_default().to_string_lossy();
     let place = match sanitize(&words).as_str() {
-        "" => "the library's open".to_owned(),
-        words => format!("the library's open: {words}"),
+        "" => "the library's function open failed".to_owned(),
+        words => format!("the library's function open failed: {words}"),
     };
     match errno(returned as isize) {
         Errno::PROTO => Failure::new(FailureKind::SetUp, place),

@@ -82,9 +82,12 @@ fn load_error(error: &libloading::Error) -> String {
 /// rest differs.
 fn check_table(table: &'static CMechanism) -> Result<LoadedLibrary, String> {
     if table.abi != ABI {
-        return Err(format!("it was built for IPCPERF_ABI {}; this ipcperf has {ABI}", table.abi));
+        return Err(format!(
+            "it was built for IPCPERF_ABI {}; this version of ipcperf has {ABI}",
+            table.abi
+        ));
     }
-    let missing = |name: &str| format!("its table has no {name}");
+    let missing = |name: &str| format!("its function table has no {name}");
     // SAFETY: the header requires it to be null or a string that is never changed or freed.
     let about = (!table.about.is_null()).then(|| unsafe { CStr::from_ptr(table.about) });
     Ok(LoadedLibrary {

@@ -68,17 +68,12 @@ fn measure(spec: &RunSpec) -> Result<Measurement, Failure> {
         }
     };
     let probes = before_ns.zip(probe_cacheline(spec)).map(|(before, after)| [before, after]);
-    let dials = pair.counter_fds.iter().map(CounterFds::readings).collect();
+    let counter_readings = pair.counter_fds.iter().map(CounterFds::readings).collect();
     pair.shut_down();
     let steal_ns =
         steal_before_ns.zip(steal_ns(&cpus)).map(|(before, after)| after.saturating_sub(before));
     let measured = phase.measurement(&calibration);
-    Ok(Measurement {
-        steal_ns,
-        counter_readings: dials,
-        cacheline_round_trip_ns: probes,
-        ..measured
-    })
+    Ok(Measurement { steal_ns, counter_readings, cacheline_round_trip_ns: probes, ..measured })
 }
 
 /// Returns a descriptor of the waiting command that becomes readable once the command is dead. The worker
@@ -174,10 +169,10 @@ impl ProgramPair {
         if spec.check == PayloadCheck::Verify
             && ready.iter().any(|one| one.verifies == Verifies::No)
         {
-            let words = "the program does not support --verify: it does not check messages";
+            let words = "the program does not check messages, so --verify does not apply";
             let failure = Failure::new(FailureKind::SetUp, words);
             return Err(failure.with_remedy(
-                "leave out --verify, or let the program check messages and \
+                "leave out --verify, or make the program check messages and \
                     answer `ready verifies`",
             ));
         }
@@ -189,32 +184,32 @@ impl ProgramPair {
         if spec.gate == Gate::Open {
             return Ok(());
         }
-        let players = self.peers.iter().map(|peer| PeerId {
+        let peers = self.peers.iter().map(|peer| PeerId {
             role: peer.role,
             pid: peer.pid(),
             tid: peer.pid(),
             scope: PeerScope::Process,
         });
-        gate::announce(&Participants { peers: players.collect() })?;
+        gate::announce(&Participants { peers: peers.collect() })?;
         self.counter_fds = [gate::wait()?, gate::wait()?];
         Ok(())
     }
 
-    /// Lets both peers transfer `extent`.
-    fn run_phase(&mut self, spec: &RunSpec, extent: PhaseSize) -> Result<ProgramPhase, Failure> {
+    /// Lets both peers transfer `size`.
+    fn run_phase(&mut self, spec: &RunSpec, size: PhaseSize) -> Result<ProgramPhase, Failure> {
         let before = self.peers.each_ref().map(PeerProcess::usage_snapshot);
         self.counter_fds.iter_mut().for_each(CounterFds::read_before);
         let started_ns = now_ns();
         // Starts the receiver first: it is the one that waits.
         for peer in self.peers.iter_mut().rev() {
-            peer.send(&protocol::format_go(extent));
+            peer.send(&protocol::format_go(size));
         }
         let done = self.receive_answers(|answer| match answer {
             ProgramAnswer::Done(done) => Some(done),
             ProgramAnswer::Ready(_) => None,
         })?;
         self.counter_fds.iter_mut().for_each(CounterFds::read_after);
-        let span = timed_span(&done, spec, extent)?;
+        let span = timed_span(&done, spec, size)?;
         if span.began_ns < started_ns || span.ended_ns < span.began_ns || span.ended_ns > now_ns() {
             let TimedSpan { began_ns, ended_ns } = span;
             return Err(protocol_failure(format!(
@@ -225,11 +220,7 @@ impl ProgramPair {
         }
         let peers = self.peers.iter().zip(before).zip(&done);
         let roles = peers.map(|((peer, before), done)| peer.usage(before, done));
-        Ok(ProgramPhase {
-            span,
-            messages: extent.messages,
-            roles: roles.collect::<Result<_, _>>()?,
-        })
+        Ok(ProgramPhase { span, messages: size.messages, roles: roles.collect::<Result<_, _>>()? })
     }
 
     /// Waits for one answer from each peer that `wanted` accepts, or returns the failure that explains the
@@ -306,8 +297,8 @@ impl ProgramPair {
 }
 
 /// Returns the interval from the sender's start to the end of the peer that handles the last byte of
-/// `extent`, and checks that this peer has all messages.
-fn timed_span(done: &[Done; 2], spec: &RunSpec, extent: PhaseSize) -> Result<TimedSpan, Failure> {
+/// `size`, and checks that this peer has all messages.
+fn timed_span(done: &[Done; 2], spec: &RunSpec, size: PhaseSize) -> Result<TimedSpan, Failure> {
     let (role, last) = match spec.workload.is_answered() {
         true => (Role::Sender, done[0]),
         false => (Role::Receiver, done[1]),
@@ -316,10 +307,10 @@ fn timed_span(done: &[Done; 2], spec: &RunSpec, extent: PhaseSize) -> Result<Tim
         protocol_failure(format!("the {} sent `done` without {key}", role.name()))
     };
     let messages = last.messages.ok_or_else(|| missing(role, "messages"))?;
-    if messages != extent.messages {
+    if messages != size.messages {
         return Err(protocol_failure(format!(
-            "{messages} messages arrived, not {}",
-            extent.messages
+            "{messages} messages arrived, but {} were requested",
+            size.messages
         )));
     }
     Ok(TimedSpan {
@@ -333,10 +324,10 @@ fn check_marks(spec: &RunSpec, ready: &[Ready; 2]) -> Result<(), Failure> {
     if spec.gate == Gate::Open || ready.iter().all(|one| one.marks == MarksLoop::Yes) {
         return Ok(());
     }
-    let words = "the program does not mark its loop, so instruments cannot detect when it begins \
-        and ends";
+    let words = "the program does not mark its loop, so instruments cannot detect when the \
+        loop begins and ends";
     Err(Failure::new(FailureKind::SetUp, words).with_remedy(
-        "let it call getrusage just before and just after its loop and answer `ready marks`, or \
+        "make the program call getrusage just before and just after its loop and answer `ready marks`, or \
             leave out --instrument",
     ))
 }

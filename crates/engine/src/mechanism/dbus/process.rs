@@ -20,7 +20,7 @@ use zbus::Connection;
 use super::link::setup_io_failure;
 use crate::mechanism::process_log::last_log_line;
 use crate::placement::set_affinity;
-use crate::signals::restore_file_size;
+use crate::signal_dispositions::restore_file_size;
 
 /// Time that the process has to exit once its sockets are closed.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(200);

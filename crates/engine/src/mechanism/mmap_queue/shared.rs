@@ -10,7 +10,7 @@ use rustix::process::{Pid, getpid, test_kill_process};
 
 use crate::mechanism::cache_padded::CachePadded;
 use crate::mechanism::mapping::{Access, Mapping};
-use crate::payload::MessageDirection;
+use crate::payload_check::MessageDirection;
 
 /// Time that a side sleeps before it checks whether the other side is alive.
 pub(super) const LIVENESS_INTERVAL: Duration = Duration::from_millis(100);

@@ -7,10 +7,21 @@ use ipcperf_plan::{
     CustomFiles, Error, Factor, OptionSetting, TypedLevels, TypedMessageOptions, TypedRequest,
 };
 
+/// Help of `--placement`.
+const PLACEMENT: &str = "CPUs of the peers: same (one CPU for both), split (two CPUs), smt (two threads of a core), \
+    llc (two cores that share the last-level cache), numa (two NUMA nodes), free (the scheduler decides), or a pair \
+    such as 0:1";
+/// Heading of the flags for message options.
+const MESSAGES: &str = "Message options";
+/// Heading of the flags for repetitions.
+const REPETITIONS: &str = "Repetitions";
+/// Heading of the flags for instruments.
+const INSTRUMENTS: &str = "Instruments";
+
 /// The matrix: lists are comma-separated, and every combination is a case.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct MatrixArguments {
-    /// Mechanisms, or `all` (see ipcperf list); custom ones: exec:PROGRAM, lib:FILE.so
+    /// Mechanisms (listed by ipcperf list mechanisms), or `all`; your own: exec:PROGRAM, lib:FILE.so
     #[arg(short, long, value_name = "NAMES")]
     #[arg(value_parser = Known::mechanisms(), hide_possible_values = true, required = true)]
     mechanism: Vec<String>,
@@ -18,64 +29,70 @@ pub(in crate::cli) struct MatrixArguments {
     #[arg(help = Known::workloads().help("Workloads"))]
     #[arg(value_parser = Known::workloads(), hide_possible_values = true)]
     workload: Vec<String>,
-    /// Bytes per call or message: 64, 64KiB, 1MB, lists, or ranges: 512..16MiB (powers of two), 1MB..100MB:10 (ten
-    /// values), 1kB..100MB*10 (times ten)
+    /// Bytes per call or message: a size (64, 64KiB, 1MB), a list (64,64KiB), or a range: 512..16MiB (powers of two),
+    /// 1MB..100MB:10 (ten sizes), 1kB..100MB*10 (each size ten times the one before)
     #[arg(short, long, value_name = "SIZES", default_value = Factor::Buffer.default_text())]
     buffer: Vec<String>,
     /// Payload bytes per run, in one direction [default: calibrated so that a run lasts at least 16 ms]
     #[arg(long, value_name = "BYTES")]
     total: Vec<String>,
     #[arg(long, value_name = "MODES", default_value = Factor::Mode.default_text())]
-    #[arg(help = Known::modes().help("Threads or processes of the peers"))]
+    #[arg(help = Known::modes().help("Run the two peers in one thread, two threads or two processes"))]
     #[arg(value_parser = Known::modes(), hide_possible_values = true)]
     mode: Vec<String>,
     #[arg(long, value_name = "PLACES", default_value = Factor::Placement.default_text())]
-    #[arg(help = placement_help())]
+    #[arg(help = PLACEMENT)]
     #[arg(value_parser = Known::placements(), hide_possible_values = true)]
     placement: Vec<String>,
-    #[arg(help = Factor::Repetitions.help("Valid repetitions per case; one more is made first and excluded"))]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help = Factor::Repetitions.help("Repetitions per case, in addition to a first one that is excluded"))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     repetitions: Option<u32>,
-    /// Instead of --repetitions: repeat until the 95 % interval of each median is within PCT % of it, in either
-    /// direction
+    /// Instead of --repetitions: repeat each case until the 95 % interval of its median lies within +-PCT % of that
+    /// median
     #[arg(long, value_name = "PCT", conflicts_with = "repetitions", allow_negative_numbers = true)]
+    #[arg(help_heading = REPETITIONS)]
     until_ci: Option<f64>,
     #[arg(help = Factor::MaxRepetitions.help("With --until-ci: maximum repetitions per case"))]
     #[arg(long, value_name = "N", requires = "until_ci", allow_negative_numbers = true)]
+    #[arg(help_heading = REPETITIONS)]
     max_repetitions: Option<u32>,
     #[arg(help = Factor::MaxTime.help("With --until-ci: stop after SECONDS, once every case has 10 repetitions"))]
     #[arg(long, value_name = "SECONDS", requires = "until_ci", allow_negative_numbers = true)]
+    #[arg(help_heading = REPETITIONS)]
     max_time: Option<f64>,
-    #[arg(help = Factor::Attempts.help("Attempts per repetition: a run disturbed by other activity is retried"))]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help = Factor::Attempts.help("Attempts per repetition; a run that other activity disturbed is retried"))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     attempts: Option<u32>,
-    /// Option of a mechanism, such as pipe.capacity=4KiB,1MiB; several values make a matrix. For all custom mechanisms:
-    /// exec.NAME=VALUES, lib.NAME=VALUES
+    /// Option of a mechanism, such as pipe.capacity=4KiB,1MiB; each value is measured. exec.NAME=VALUES and
+    /// lib.NAME=VALUES set an option of all exec: or lib: mechanisms
     #[arg(long, value_name = "MECHANISM.OPTION=VALUES")]
     set: Vec<String>,
-    /// Kernel buffer between the peers: default, match (the size of -b), or BYTES
+    /// Size of the kernel's buffer between the peers: default, match (same as -b), or BYTES
     #[arg(long, value_name = "SIZES", default_value = Factor::KernelBuffer.default_text())]
     kernel_buffer: Vec<String>,
     #[command(flatten)]
     message_options: MessageOptionArguments,
-    /// Stamp every message and check order, length and content on arrival
-    #[arg(long, conflicts_with_all = ["touch", "payload"])]
+    /// Write a stamp into every message, and check the order, length and content of the messages that arrive
+    #[arg(long, conflicts_with_all = ["touch", "payload"], help_heading = MESSAGES)]
     pub(in crate::cli) verify: bool,
     #[arg(long, value_name = "NAMES", help = instruments_help())]
     #[arg(value_parser = Known::instruments(), hide_possible_values = true)]
+    #[arg(help_heading = INSTRUMENTS)]
     instrument: Vec<String>,
-    /// Events of --instrument counters: cycles, L1-dcache-loads, r1b, an event in sysfs, or a set of ipc-static (l1d,
-    /// mem, arch, tlbmem, ...) [default: events that explain the cost of a copy, if this CPU has them]
-    #[arg(long, value_name = "EVENTS")]
+    /// Events of --instrument counters: cycles, L1-dcache-loads, r1b, an event in sysfs, or an event set as named by
+    /// the program ipc-static: l1d, mem, arch, tlbmem, ... [default: events that explain the cost of a copy, if this
+    /// CPU has them]
+    #[arg(long, value_name = "EVENTS", help_heading = INSTRUMENTS)]
     counter_events: Vec<String>,
-    /// Sampling event of --instrument profile [default: cpu-clock]
-    #[arg(long, value_name = "EVENT")]
+    /// Event by which --instrument profile samples [default: cpu-clock]
+    #[arg(long, value_name = "EVENT", help_heading = INSTRUMENTS)]
     profile_event: Vec<String>,
-    /// Seed that shuffles the blocks; stored with the results [default: from the clock]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    /// Seed for the order of the cases within each round of repetitions (block); stored with the results [default: from
+    /// the clock]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     seed: Option<u64>,
-    #[arg(help = Factor::Timeout.help("Maximum duration of a run, s"))]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(help = Factor::Timeout.help("Stop a run that takes longer than SECONDS; it counts as failed"))]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = REPETITIONS)]
     timeout: Option<f64>,
 }
 
@@ -126,27 +143,28 @@ fn words(texts: &[String]) -> Option<TypedLevels<'_>> {
 /// Work on messages in addition to sending and receiving them.
 #[derive(Args, Debug)]
 struct MessageOptionArguments {
-    #[arg(help = Factor::Touch.help("Access every payload byte inside the timed region: none, write (before sending), \
+    #[arg(help = Factor::Touch.help("Access every payload byte while the clock runs: none, write (before sending), \
         read (after receiving), both"))]
-    #[arg(long, value_name = "ACCESS")]
+    #[arg(long, value_name = "ACCESS", help_heading = MESSAGES)]
     #[arg(value_parser = Known::touches(), hide_possible_values = true)]
     touch: Vec<String>,
-    #[arg(help = Factor::Reply.help("Reply of -w request-reply: echo (the message itself), or the size of another \
-        message"))]
-    #[arg(long, value_name = "SIZES")]
+    #[arg(help = Factor::Reply.help("Reply of -w request-reply: echo (the request is sent back), or the size of the \
+        reply in bytes"))]
+    #[arg(long, value_name = "SIZES", help_heading = MESSAGES)]
     reply: Vec<String>,
-    #[arg(help = Factor::Payload.help("Content of messages: constant, random, or compressible:R (by a factor R of 1 to \
-        100)"))]
-    #[arg(long, value_name = "CONTENT")]
+    #[arg(help = Factor::Payload.help("Content of messages: constant, random, or compressible:R (can be compressed by \
+        a factor R from 1 to 100)"))]
+    #[arg(long, value_name = "CONTENT", help_heading = MESSAGES)]
     payload: Vec<String>,
-    #[arg(help = Factor::Buffers.help("Buffers of messages: hot (one buffer), rotate (16 in turn), cold (256 MiB in \
-        turn, more than caches hold)"))]
-    #[arg(long, value_name = "ORDER")]
+    #[arg(help = Factor::Buffers.help("Buffers that hold the messages: hot (always the same one), rotate (16 buffers \
+        in turn), cold (256 MiB of buffers in turn, more than caches hold)"))]
+    #[arg(long, value_name = "ORDER", help_heading = MESSAGES)]
     #[arg(value_parser = Known::reuses(), hide_possible_values = true)]
     buffers: Vec<String>,
     #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (by the peer that uses them), \
-        before-fork (later writes fault inside the timed region), or timed (by the first transfer)"))]
-    #[arg(long, value_name = "WHEN")]
+        before-fork (a peer's first write to each page then causes a page fault while the clock runs), or timed (by \
+        the first transfer)"))]
+    #[arg(long, value_name = "WHEN", help_heading = MESSAGES)]
     #[arg(value_parser = Known::first_touches(), hide_possible_values = true)]
     first_touch: Vec<String>,
 }
@@ -164,11 +182,7 @@ impl MessageOptionArguments {
 }
 
 fn instruments_help() -> String {
-    let what =
-        "Instruments; each intrusive one gets separate runs, paired with uninstrumented runs";
+    let what = "Instruments. One that slows the case down (intrusive) gets its own runs, paired with runs without it. \
+        One or more of";
     Known::instruments().help(what)
-}
-
-fn placement_help() -> String {
-    format!("{}, or a pair such as 0:1", Known::placements().help("CPUs"))
 }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueHint};
 use ipcperf_study::Length;
 
 use super::{OutputArguments, studies_help};
-use crate::cli::custom::CustomArguments;
+use crate::cli::custom_permission::CustomArguments;
 use crate::cli::suggestions::Known;
 
 #[derive(Args, Debug)]
@@ -21,15 +21,15 @@ pub(in crate::cli) enum StudyCommand {
     List(StudyListArguments),
     /// Print the question, the cases and the claims of a study
     Show(StudyShowArguments),
-    /// Create a study file in which every key is explained, and which runs as it is
+    /// Create a study file that explains every key, and that can be run unchanged
     New(NewArguments),
-    /// Check a study file: print each mistake with its line, key and remedy
+    /// Check a study file: print each mistake with its line, its key and how to correct it
     Check(StudyCheckArguments),
-    /// Print the matrix and the time it will take; run nothing
+    /// Print the cases of a study, and the estimated time; measure nothing
     Plan(StudyPlanArguments),
     /// Measure the cases of a study, and judge its hypotheses
     Run(StudyRunArguments),
-    /// Judge the hypotheses of a study on a results file
+    /// Judge the hypotheses of a study by the results in a file
     Judge(JudgeArguments),
 }
 
@@ -46,7 +46,7 @@ pub(in crate::cli) struct StudyShowArguments {
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
     #[arg(required_unless_present = "schema")]
     pub(in crate::cli) study: Option<String>,
-    /// Print the study file, as a starting point for another one
+    /// Print the study file, for example to start a study of your own from it
     #[arg(long)]
     pub(in crate::cli) toml: bool,
     /// Print the JSON Schema of study files, for editors
@@ -77,17 +77,18 @@ pub(in crate::cli) struct StudySelection {
     #[arg(value_name = "NAME|FILE", help = studies_help())]
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
     pub(in crate::cli) study: String,
-    /// Measure every second level of long factors, at most 10 repetitions, smaller counts
+    /// Measure less: every second buffer size of a long list, at most 10 repetitions, and fewer messages where the
+    /// study says so
     #[arg(long)]
     pub(in crate::cli) quick: bool,
-    /// Stop repeating a case once its claims are decided: they are judged after 1/3, 1/2, 2/3 and all of the
-    /// repetitions, each time at a fraction of alpha
+    /// Stop repeating a case once every claim that uses it is decided. Claims are judged after 1/3, 1/2, 2/3 and all of
+    /// the repetitions, each time at a fraction of the significance level (alpha)
     #[arg(long)]
     pub(in crate::cli) until_decided: bool,
-    /// Use the message counts of the paper where the study has smaller ones
+    /// Send as many messages as the paper, where the study sends fewer; takes hours
     #[arg(long, conflicts_with = "quick")]
     pub(in crate::cli) as_published: bool,
-    /// Only this hypothesis and the cases that it needs; may be repeated
+    /// Keep only the hypothesis ID and the cases that it needs; may be repeated
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) only: Vec<String>,
     #[command(flatten)]
@@ -118,7 +119,7 @@ pub(in crate::cli) struct StudyPlanArguments {
 pub(in crate::cli) struct StudyRunArguments {
     #[command(flatten)]
     pub(in crate::cli) part: StudySelection,
-    /// Also write a report: one HTML page
+    /// Also write a report, one HTML page, to FILE.html
     #[arg(long, value_name = "FILE.html")]
     pub(in crate::cli) report: Option<PathBuf>,
     #[command(flatten)]
@@ -130,10 +131,10 @@ pub(in crate::cli) struct JudgeArguments {
     /// Results file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) file: PathBuf,
-    /// Judge against this study [default: the one stored in the file]
+    /// Judge the hypotheses of this study [default: the study that is stored in the file]
     #[arg(long, value_name = "NAME|FILE")]
     pub(in crate::cli) study: Option<String>,
-    /// Exit with 1 unless every hypothesis that can be judged is supported
+    /// Exit with 1 if a judged hypothesis is not supported, or if no hypothesis can be judged
     #[arg(long)]
     pub(in crate::cli) gate: bool,
     /// Print a JSON array of verdicts with their evidence

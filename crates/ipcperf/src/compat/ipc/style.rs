@@ -90,7 +90,7 @@ fn option_by_letter(letter: char) -> Result<&'static str, String> {
 
 fn unknown_option(name: &str, option: &str) -> ProgramExit {
     let known = OPTIONS.map(|(word, letter)| format!("{word} ({letter})")).join(", ");
-    let words = format!("{name}: --libxo: no option `{option}` here; there are {known}");
+    let words = format!("{name}: --libxo: no option `{option}` here; the options are {known}");
     ProgramExit { code: EX_USAGE, message: words }
 }
 

@@ -84,8 +84,11 @@ impl Device {
     pub(super) fn code(&self, terms: &str, event: &str) -> Result<EventCode, Unavailable> {
         if self.is_shared {
             return Err(Unavailable {
-                reason: format!("{event}: {} counts all processes together", self.name),
-                remedy: "use an event of the core".to_owned(),
+                reason: format!(
+                    "{event}: the event source {} counts all processes together",
+                    self.name
+                ),
+                remedy: "use an event of the CPU cores, such as cycles".to_owned(),
             });
         }
         let mut fields = [0; 3];

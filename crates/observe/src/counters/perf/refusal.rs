@@ -26,7 +26,7 @@ pub(super) fn from_errno(event: &str, errno: Errno) -> Unavailable {
             "use another event, or fewer events at once",
         ),
         Errno::MFILE | Errno::NFILE => unavailable(
-            format!("{event}: too many open files (each counter is one)"),
+            format!("{event}: too many open files (each counter is an open file)"),
             "raise the limit: ulimit -n 4096; or use fewer events",
         ),
         Errno::SRCH => unavailable(
@@ -53,7 +53,7 @@ pub(super) fn from_errno(event: &str, errno: Errno) -> Unavailable {
 pub(super) fn never_counted(event: &str) -> Unavailable {
     unavailable(
         format!("{event}: accepted, but never counted: the processor's counters are in use"),
-        "end other profilers; the kernel's watchdog uses one: sysctl kernel.nmi_watchdog=0",
+        "end other profilers, and turn off the kernel's watchdog, which uses a counter: sysctl kernel.nmi_watchdog=0",
     )
 }
 

@@ -77,7 +77,7 @@ fn threads(member: &Member) -> Vec<u32> {
 fn member_refusal(member: &Member, event: &str, errno: Errno) -> Unavailable {
     match errno {
         Errno::ACCESS | Errno::PERM => Unavailable {
-            reason: format!("{event}: this user may not count the {}", member.role),
+            reason: format!("{event}: this user may not count events of the {}", member.role),
             remedy: "run as root, or as the user of that process".to_owned(),
         },
         _ => refusal::from_errno(event, errno),

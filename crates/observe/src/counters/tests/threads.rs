@@ -28,9 +28,9 @@ fn touch(pages: usize) {
 }
 
 /// Reads the words of a counter's descriptor, as a peer does.
-fn read(dial: &CounterFd<'_>) -> Vec<u64> {
+fn read(counter_fd: &CounterFd<'_>) -> Vec<u64> {
     let mut bytes = [0; 512];
-    let length = rustix::io::read(dial.fd, &mut bytes).unwrap();
+    let length = rustix::io::read(counter_fd.fd, &mut bytes).unwrap();
     let words = bytes[..length].chunks_exact(8);
     words.map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()
 }
@@ -69,20 +69,21 @@ impl Thread {
             tid_sender
                 .send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs())
                 .unwrap();
-            let dial = gates_other_end.recv().unwrap();
-            let dial = CounterFd { role: "", fd: std::os::fd::AsFd::as_fd(&dial) };
-            let before = read(&dial);
+            let counter_fd = gates_other_end.recv().unwrap();
+            let counter_fd = CounterFd { role: "", fd: std::os::fd::AsFd::as_fd(&counter_fd) };
+            let before = read(&counter_fd);
             work();
-            Reading { before, after: read(&dial) }
+            Reading { before, after: read(&counter_fd) }
         });
         let (pid, tid) = (std::process::id(), tid_receiver.recv().unwrap());
         let member = Member { role: role.to_owned(), pid, tid, scope: Scope::Thread };
         Self { member, gate, thread }
     }
 
-    fn run(self, dial: &CounterFd<'_>) -> Reading {
+    fn run(self, counter_fd: &CounterFd<'_>) -> Reading {
         // SAFETY: `dup` takes a number and returns a new descriptor that nothing else owns.
-        let copy = unsafe { std::os::fd::OwnedFd::from_raw_fd(libc::dup(dial.fd.as_raw_fd())) };
+        let copy =
+            unsafe { std::os::fd::OwnedFd::from_raw_fd(libc::dup(counter_fd.fd.as_raw_fd())) };
         self.gate.send(copy).unwrap();
         self.thread.join().unwrap()
     }
@@ -98,9 +99,9 @@ fn two_threads_of_one_process_are_counted_apart() {
     let members = vec![sender.member.clone(), receiver.member.clone()];
     let mut watch = arm(&Targets { members }, &to_strings(&["page-faults"])).unwrap();
     let readings = {
-        let dials = watch.counter_fds();
-        assert_eq!([dials[0].role, dials[1].role], ["sender", "receiver"]);
-        vec![sender.run(&dials[0]), receiver.run(&dials[1])]
+        let counter_fds = watch.counter_fds();
+        assert_eq!([counter_fds[0].role, counter_fds[1].role], ["sender", "receiver"]);
+        vec![sender.run(&counter_fds[0]), receiver.run(&counter_fds[1])]
     };
     watch.set_run_result(&RunResult { readings, ..RunResult::default() });
     let observed = watch.finish().unwrap();
@@ -137,7 +138,8 @@ fn a_process_with_a_helper_and_a_daemon_are_counted_whole() {
     }
     let mut processes = ProcessAndDaemon::start();
     let watch = arm(&processes.targets, &to_strings(&["context-switches", "task-clock"])).unwrap();
-    let senders = watch.counter_fds().iter().filter(|dial| dial.role == "sender").count();
+    let senders =
+        watch.counter_fds().iter().filter(|counter_fd| counter_fd.role == "sender").count();
     // The test harness's thread, the peer's thread and its helper.
     assert!(senders >= 2, "{senders}");
     let before = readings(&*watch);

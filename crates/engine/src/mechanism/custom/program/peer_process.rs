@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_sig
 use super::protocol::{self, Done, PROTOCOL, ProgramAnswer, ProgramError, invalid_answer};
 use crate::mechanism::process_log::last_log_line;
 use crate::placement::set_affinity;
-use crate::signals::restore_file_size;
+use crate::signal_dispositions::restore_file_size;
 use crate::worker::proc_pid::ProcPid;
 use crate::{exhaustion_remedy, harness_failure};
 
@@ -31,8 +31,8 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) const PROTOCOL_REMEDY: &str = "see the protocol in docs/custom-mechanisms.md";
 
 /// Remedy for a program that cannot be started.
-const START_REMEDY: &str = "check that it exists, is executable, and starts with #! if it is a \
-    script";
+const START_REMEDY: &str = "check that the program exists and is executable, and that a script \
+    starts with #!";
 
 /// Cause of a failure. When both peers fail, the smaller cause explains the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

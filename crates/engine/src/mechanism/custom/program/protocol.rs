@@ -85,8 +85,8 @@ pub(super) fn format_case(spec: &RunSpec, role: Role, folder: &str) -> String {
 }
 
 /// Formats the command to begin a phase.
-pub(super) fn format_go(extent: PhaseSize) -> String {
-    format!("go {} {}\n", extent.messages, extent.last_bytes)
+pub(super) fn format_go(size: PhaseSize) -> String {
+    format!("go {} {}\n", size.messages, size.last_bytes)
 }
 
 /// Parses a line from a program.

@@ -1,4 +1,5 @@
-//! Custom mechanisms named in a file: programs and libraries that would run with the rights of the user.
+//! Permission to run the custom mechanisms that a file names: programs and libraries that would run with the rights of
+//! the user (`--allow-custom`).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +15,8 @@ const MAX_LISTED: usize = 20;
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct CustomArguments {
-    /// Run the exec: and lib: mechanisms of FILE even if another user owns it or others may write to it
+    /// Load and run the exec: and lib: mechanisms that a study or results file names, even if the file belongs to
+    /// another user or other users may write to it
     #[arg(long)]
     allow_custom: bool,
 }
@@ -50,7 +52,7 @@ impl CustomArguments {
         let some: Vec<&str> = names.iter().take(MAX_LISTED).map(String::as_str).collect();
         let some = some.join(", ");
         Err(Error::usage(format!(
-            "{path} names custom mechanisms: {some}; {origin}: add --allow-custom to run them"
+            "{path} names custom mechanisms ({some}), and {origin}; add --allow-custom to run them"
         )))
     }
 }

@@ -1,4 +1,5 @@
-//! Conformance tests of the comparison tools: the tests of each tool call these functions with its name.
+//! Conformance tests of the comparison tools `strace` and `bpftrace`: the tests of each tool call these functions with
+//! its name.
 
 use ipcperf_model::observation::Observation;
 

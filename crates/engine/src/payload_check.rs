@@ -1,4 +1,6 @@
-//! Content of messages: arbitrary bytes, or stamps that the receiver can check.
+//! Stamps and checks of messages: what a sender writes into each message, and what a receiver reads or checks.
+//!
+//! `message_content.rs` fills the buffers before the first message.
 
 use std::hint::black_box;
 

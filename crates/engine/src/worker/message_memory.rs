@@ -8,12 +8,12 @@ use crate::workload::BufferPool;
 
 /// Buffers that a peer sends from and receives into. A direction that it does not use has a buffer of one byte.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct MessageMemory {
     pub(super) outgoing: BufferPool,
     pub(super) incoming: BufferPool,
 }
 
-impl Memory {
+impl MessageMemory {
     /// Maps the buffers of `role` of `spec`, and touches them unless the first touch is to be timed. The peer's end
     /// needs `send_buffers` send buffers.
     pub(super) fn new(spec: &RunSpec, role: Role, send_buffers: usize) -> Result<Self, Failure> {

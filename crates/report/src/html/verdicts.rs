@@ -15,10 +15,11 @@ const MAX_OPEN_PARTS: usize = 12;
 pub(super) fn section(claims: &[ShownClaim<'_>], names: &SeriesNames) -> Markup {
     html! {
         p {
-            "Claims that were written down before the measurement, with their verdicts. A claim that is not supported \
-             is not necessarily wrong: an inconclusive verdict states how many repetitions would decide it, or why no \
-             number would. Claims are not corrected for each other: at alpha 0.05, about one in twenty false claims \
-             is supported by chance."
+            "Each claim was written down before the measurement. A claim that is not supported is not necessarily \
+             wrong: an inconclusive verdict states how many repetitions would decide the claim, or why no number \
+             would. A claim about several cases has several parts, each with its own row in the table of evidence. \
+             There is no correction for the number of claims: at a significance level (alpha) of 0.05, about one in \
+             twenty false claims is supported by chance."
         }
         (overview(claims))
         @for claim in claims { (claim_article(claim, names)) }
@@ -52,7 +53,7 @@ fn claim_article(shown: &ShownClaim<'_>, names: &SeriesNames) -> Markup {
                 Some(chart) => (figures::figure(chart, names)),
                 None => @if claim.figure_number().is_some() {
                     h3 { (p_values_title(claim)) }
-                    p.quiet { "Not shown: no level was compared." }
+                    p.quiet { "Not shown: there is no p-value." }
                 },
             }
             (test_details(claim))
