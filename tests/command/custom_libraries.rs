@@ -64,7 +64,7 @@ fn a_file_that_is_no_library_is_told() {
     let folder = sandbox.path("tmp").display().to_string();
     is_unavailable(&sandbox, &folder, "it is not a regular file");
     let nowhere = sandbox.path("nowhere.so").display().to_string();
-    is_unavailable(&sandbox, &nowhere, "No such file");
+    is_unavailable(&sandbox, &nowhere, "the file does not exist");
 }
 
 #[test]

@@ -273,6 +273,6 @@ fn a_cpu_outside_the_cpuset_is_refused_with_those_inside() {
     first_only.set(first);
     // Applies to this thread only; its children inherit it.
     sched_setaffinity(None, &first_only).expect("fewer CPUs");
-    refused(&sandbox, &[&format!("CPU {second}"), &format!("allowed CPUs ({first})")]);
+    refused(&sandbox, &[&format!("CPU {second}"), &format!("may use ({first})")]);
     assert_eq!(text(&lines(&sandbox.results())[1], "kind"), "sample");
 }
