@@ -31,8 +31,12 @@ def parsed() -> argparse.Namespace:
     """Returns the arguments."""
     parser = argparse.ArgumentParser(description="Execute notebooks; fail if a cell fails.")
     parser.add_argument("names", nargs="*", help="notebooks, without .ipynb [default: all]")
-    parser.add_argument("--timeout", type=int, default=300, metavar="S", help="maximum time per cell, s [300]")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="write the notebooks with their outputs to DIR")
+    parser.add_argument(
+        "--timeout", type=int, default=300, metavar="S", help="maximum time per cell, s [300]"
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="write the notebooks with their outputs to DIR"
+    )
     arguments = parser.parse_args()
     known = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
     arguments.names = arguments.names or known

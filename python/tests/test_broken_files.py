@@ -134,7 +134,9 @@ def test_options_are_columns_and_absent_where_not_set(write: Write) -> None:
 
 
 def test_failures_say_what_happened(write: Write) -> None:
-    failure = sample(kind="failure", what="timeout", where="the run did not end within 10 s", errno=None, remedy=None)
+    failure = sample(
+        kind="failure", what="timeout", where="the run did not end within 10 s", errno=None, remedy=None
+    )
     failures = ipcperf.read(write(header(), sample(), failure, FOOTER)).failures
     assert failures["what"].tolist() == ["timeout"]
     assert str(failures["errno"].dtype) == "Int64"
