@@ -3,7 +3,7 @@
     python notebooks/execute.py                     # all notebooks in the folder of this file
     python notebooks/execute.py --keep DIR lab      # one notebook; writes it with its outputs to DIR
 
-The repository contains notebooks without outputs: a notebook with outputs is reported and counts as a failure.
+The repository contains notebooks without outputs; a notebook with outputs is reported and counts as failed.
 """
 
 from __future__ import annotations
