@@ -12,16 +12,18 @@ pub const MAX_VALUES: u64 = 4_096;
 /// Maximum number of characters of a list that an error quotes.
 const MAX_QUOTED_CHARS: usize = 60;
 
-const UNITS: [(&str, u64); 9] = [
+const UNITS: [(&str, u64); 11] = [
     ("", 1),
     ("B", 1),
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
     ("kB", 1_000),
     ("KB", 1_000),
     ("MB", 1_000_000),
     ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
 ];
 
 /// Error in a size or in a list of sizes.
@@ -68,7 +70,12 @@ impl SizeError {
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
-            Self::Invalid(_) => "use a whole number with B, KiB, MiB, GiB, kB, MB or GB".to_owned(),
+            Self::Invalid(text) => match corrected(text) {
+                Some(size) => format!("did you mean {size}?"),
+                None => {
+                    "use a whole number with B, KiB, MiB, GiB, TiB, kB, MB, GB or TB".to_owned()
+                }
+            },
             Self::Zero(_) => "a size must be at least 1 byte".to_owned(),
             Self::TooLarge(_) => format!("the maximum is {} bytes", u64::MAX),
             Self::NoEnd(_) | Self::NoStart(_) | Self::Backwards(_) => {
@@ -265,6 +272,17 @@ fn linear_range(start: u64, end: u64, count: u64) -> Vec<u64> {
     sizes
 }
 
+/// Returns `text` with the unit that is meant by `K`, `m` or `kib`: programs differ about `K`, here units are written out.
+fn corrected(text: &str) -> Option<String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).filter(|digits| *digits > 0)?;
+    let (number, typed) = text.split_at(digits);
+    let meant = |name: &str| {
+        let stem = name.strip_suffix("iB").unwrap_or(name);
+        [name, stem].iter().any(|form| form.eq_ignore_ascii_case(typed.trim()))
+    };
+    UNITS.iter().find(|(name, _)| meant(name)).map(|(name, _)| format!("{number}{name}"))
+}
+
 /// Display of a number of bytes with the largest binary or decimal unit that leaves a whole number.
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes(pub u64);
@@ -296,6 +314,7 @@ mod tests {
             ("64 KiB", 65_536),
             ("1MiB", 1 << 20),
             ("2GiB", 2 << 30),
+            ("1TiB", 1 << 40),
             ("1kB", 1_000),
             ("1KB", 1_000),
             ("1MB", 1_000_000),
@@ -334,6 +353,9 @@ mod tests {
         assert!(message("1..64:99999").contains("99999 sizes"));
         assert!(message("99999999999GiB").contains("64 bits"));
         assert!(message("99999999999999999999").contains("64 bits"));
+        for (typed, meant) in [("4K", "4KiB"), ("64kib", "64KiB"), ("1m", "1MiB"), ("2tb", "2TB")] {
+            assert_eq!(message(typed), format!("`{typed}` is not a size; did you mean {meant}?"));
+        }
         for wrong in ["", "KiB", "-1", "1.5KiB", "64kib", "1,,2", "five", "6 4"] {
             assert!(message(wrong).contains("is not a size"), "{wrong}: {}", message(wrong));
         }

@@ -27,9 +27,15 @@ pub fn unknown_word<'a>(
     format!("unknown {what} `{}`; {}", shorten(word), suggestion(word, known))
 }
 
-/// Returns the hint for the unknown `word`: the nearest known word, or all known words if none is near.
+/// Returns the hint for the unknown `word`: the known words that it begins, or else the nearest known word, or else all
+/// known words.
 pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    let is_family =
+        |candidate: &&str| candidate.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));
+    let family: Vec<&str> =
+        if word.is_empty() { Vec::new() } else { known.clone().filter(is_family).collect() };
     match nearest(word, known.clone()) {
+        _ if family.len() > 1 => format!("did you mean one of {}?", family.join(", ")),
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("expected one of {}", known.collect::<Vec<_>>().join(", ")),
     }
@@ -47,4 +53,19 @@ pub fn shorten(word: &str) -> String {
 /// Similarity from 0 to 1. A single typing error always counts as similar, even in a word of three letters.
 fn similarity(word: &str, known: &str) -> f64 {
     if strsim::osa_distance(word, known) == 1 { 1.0 } else { strsim::jaro_winkler(word, known) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_is_listed_a_near_word_suggested_and_else_all_are_named() {
+        let known = ["pipe", "unix-stream", "unix-dgram", "tcp"];
+        let hint = |word| suggestion(word, known.into_iter());
+        assert_eq!(hint("unix"), "did you mean one of unix-stream, unix-dgram?");
+        assert_eq!(hint("pip"), "did you mean `pipe`?");
+        assert_eq!(hint("zzz"), "expected one of pipe, unix-stream, unix-dgram, tcp");
+        assert_eq!(hint(""), hint("zzz").as_str());
+    }
 }
