@@ -5,7 +5,8 @@ use ipcperf_plan::{Plan, Request, SurveyLength};
 use super::arguments::{PlanArguments, RunArguments, SurveyArguments};
 use super::export::check_writable;
 use super::session::{
-    MeasuringCommand, execute, print_plan, print_plan_json, print_results, resolve, topology,
+    MeasuringCommand, execute, print_plan, print_plan_json, print_results, print_survey, resolve,
+    topology,
 };
 use super::{report, study};
 use crate::error::{Error, ExitStatus};
@@ -17,7 +18,7 @@ pub(super) fn survey(arguments: &SurveyArguments) -> Result<ExitStatus, Error> {
         check_writable(report)?;
     }
     let measured = execute(&plan, MeasuringCommand::Survey(length), &arguments.output)?;
-    print_results(&measured.file, measured.status, arguments.output.printed.form())?;
+    print_survey(&measured.file, measured.status, arguments.output.printed.form())?;
     if let Some(report) = &arguments.report {
         let message = report::write(std::slice::from_ref(&measured.file), None, report, None)?;
         arguments.output.printed.form().print_message(&message);

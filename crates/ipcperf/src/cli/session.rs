@@ -22,7 +22,7 @@ use crate::runner::{self, Outcome, ResumeState, default_path, plan_record};
 use ipcperf_plan::machine::{Severity, Warning, warnings};
 use ipcperf_plan::{Plan, Request, SurveyLength};
 use ipcperf_report::export::JSON;
-use ipcperf_report::terminal::{closing_lines, columns, plan_table, warning_line};
+use ipcperf_report::terminal::{closing_lines, columns, plan_table, survey_screen, warning_line};
 use ipcperf_study::hypothesis::decided_cases;
 use ipcperf_study::{Length, Study};
 
@@ -217,23 +217,38 @@ pub(super) fn print_results(
     ending: ExitStatus,
     form: Form,
 ) -> Result<(), Error> {
+    if form == Form::Tables {
+        print(&page(heading(&measured.results.header), measured))?;
+        let of_study = [verdicts(measured), study_tables(measured)];
+        let of_study: String =
+            of_study.into_iter().flatten().map(|text| format!("\n{text}\n")).collect();
+        match of_study.trim_end_matches('\n') {
+            "" => ExitStatus::Done,
+            text => print(text)?,
+        };
+    }
+    print_ending(measured, ending, form)
+}
+
+/// Prints the results of a survey on one screen, and the path of its file.
+pub(super) fn print_survey(
+    measured: &AnalyzedFile,
+    ending: ExitStatus,
+    form: Form,
+) -> Result<(), Error> {
+    if form == Form::Tables {
+        let heading = heading(&measured.results.header);
+        print(&format!("{heading}\n\n{}", survey_screen(measured, columns())))?;
+    }
+    print_ending(measured, ending, form)
+}
+
+/// Prints the results as JSON if requested, what failed, and where the results are.
+fn print_ending(measured: &AnalyzedFile, ending: ExitStatus, form: Form) -> Result<(), Error> {
     let (results, plan) = (&measured.results, &measured.results.header.plan);
-    match form {
-        Form::Json | Form::QuietJson => {
-            print_with(|out| (JSON.write)(std::slice::from_ref(measured), out))?
-        }
-        Form::Tables => {
-            print(&page(heading(&results.header), measured))?;
-            let of_study = [verdicts(measured), study_tables(measured)];
-            let of_study: String =
-                of_study.into_iter().flatten().map(|text| format!("\n{text}\n")).collect();
-            match of_study.trim_end_matches('\n') {
-                "" => ExitStatus::Done,
-                text => print(text)?,
-            }
-        }
-        Form::Quiet => ExitStatus::Done,
-    };
+    if matches!(form, Form::Json | Form::QuietJson) {
+        print_with(|out| (JSON.write)(std::slice::from_ref(measured), out))?;
+    }
     let closing = closing_lines(plan, results.failures.iter());
     if !closing.is_empty() {
         print_message(&closing.join("\n"));

@@ -1,18 +1,13 @@
 //! Recommended mechanisms for each message size on this machine, and the limits that bind them, as text.
 
 use ipcperf_model::size::Bytes;
-use ipcperf_model::units;
-use ipcperf_results::analysis::{
-    AnalyzedFile, Bound, ComparedSize, Comparison, Ranking, comparisons_at,
-};
+use ipcperf_results::analysis::{AnalyzedFile, ComparedSize, Comparison, comparisons_at};
 use maud::{Markup, html};
 
 use super::lettered;
 use crate::terminal::comparison_text;
+use crate::wording::limit_text;
 
-/// Maximum credible share of a hardware limit. Slightly more than 1 is noise of both measurements. Above this, the
-/// limit does not apply, or its measurement was disturbed.
-const MAX_CREDIBLE_SHARE: f64 = 1.1;
 /// Names of the sizes.
 const SIDES: [(ComparedSize, &str); 3] = [
     (ComparedSize::Smallest, "Small"),
@@ -60,7 +55,7 @@ fn sizes(comparisons: &[Comparison]) -> String {
 
 fn comparison_entry(comparison: &Comparison) -> Markup {
     let limit = match comparison {
-        Comparison::Ranked(ranking) => bound_text(ranking),
+        Comparison::Ranked(ranking) => limit_text(&ranking.best),
         Comparison::Undecided(_) | Comparison::Refused(_) => None,
     };
     html! {
@@ -69,29 +64,6 @@ fn comparison_entry(comparison: &Comparison) -> Markup {
             @if let Some(limit) = limit { " " span.quiet { (limit) } }
         }
     }
-}
-
-/// Describes what limits the best mechanism, and its share of the limit.
-fn bound_text(ranking: &Ranking) -> Option<String> {
-    let hardware_limit = ranking.best.hardware_limit?;
-    let (name, bound, share) = (
-        &ranking.best.name,
-        hardware_limit.bound_by.description(),
-        units::percent(hardware_limit.share),
-    );
-    Some(if hardware_limit.share > MAX_CREDIBLE_SHARE && hardware_limit.bound_by == Bound::WakeUp {
-        format!(
-            "{name} reaches {share} of its hardware limit (two wake-ups across CPUs): the peers found most messages \
-             before they fell asleep."
-        )
-    } else if hardware_limit.share > MAX_CREDIBLE_SHARE {
-        format!(
-            "{name} seems to reach {share} of its hardware limit ({bound}): the measurement of the limit was \
-             disturbed, so what bounds {name} is unknown."
-        )
-    } else {
-        format!("{name} reaches {share} of its hardware limit ({bound}).")
-    })
 }
 
 #[cfg(test)]

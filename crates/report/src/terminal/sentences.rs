@@ -18,7 +18,7 @@ use crate::wording::conditions_text;
 const MAX_LEFT_OUT: usize = 8;
 
 /// Ratio below which two medians are called tied.
-const TIE_RATIO: f64 = 1.05;
+pub(super) const TIE_RATIO: f64 = 1.05;
 
 /// Describes the best mechanism for small and for large messages with its lead, the mechanisms that were not compared,
 /// and the cost of the harness itself.

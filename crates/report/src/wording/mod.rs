@@ -2,6 +2,7 @@
 
 mod amounts;
 mod heading;
+mod limit;
 pub(crate) mod metric_text;
 
 pub(crate) use amounts::{amount, p_value};
@@ -9,3 +10,4 @@ pub use heading::ErrorBar;
 pub(crate) use heading::{
     Heading, MIN_CLASS_SHARE, TableHeading, by_heading, conditions_text, headings,
 };
+pub(crate) use limit::limit_text;
