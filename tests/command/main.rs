@@ -45,6 +45,8 @@ mod until_ci;
 mod until_decided;
 mod unwritable;
 
+#[path = "../support/available.rs"]
+mod available;
 #[path = "../support/custom.rs"]
 mod custom;
 #[path = "../support/max_message.rs"]

@@ -15,6 +15,7 @@ use rustix::thread::{
     UnshareFlags, set_thread_groups, set_thread_res_gid, set_thread_res_uid, unshare_unsafe,
 };
 
+use crate::available::available;
 use crate::processes::{descendants, wait_for};
 use crate::results::ResultsFile;
 use crate::sandbox::{HANG, Sandbox, Started};
@@ -23,14 +24,35 @@ use crate::system_calls::try_strace;
 
 /// User ID of the other user.
 const OTHER_USER: u32 = 1000;
-/// Every mechanism that creates names, with a message that each can carry.
-const NAMED: &str = "-m fifo,unix-stream-named,file-ref,mmap-file,posix-mq,sysv-mq,sysv-sem,sysv-shm,\
-    mmap-queue,iceoryx2-pubsub,iceoryx2-reqres,zeromq,grpc -b 64 --total 6400 \
-    --set unix-stream-named.address=path,abstract --set mmap-queue.lock=sysv-sem";
+/// Every mechanism that creates names.
+const NAMED: [&str; 13] = [
+    "fifo",
+    "unix-stream-named",
+    "file-ref",
+    "mmap-file",
+    "posix-mq",
+    "sysv-mq",
+    "sysv-sem",
+    "sysv-shm",
+    "mmap-queue",
+    "iceoryx2-pubsub",
+    "iceoryx2-reqres",
+    "zeromq",
+    "grpc",
+];
 /// Number of process IDs for which names are guessed; names used to be derived from the worker's process ID.
 const GUESSED: u32 = 1_500;
 /// The same for sockets, each of which needs a descriptor of this process.
 const GUESSED_SOCKETS: u32 = 100;
+
+/// Returns the arguments that run all of them, with a message that each can carry.
+fn named() -> String {
+    let names = available(&NAMED).join(",");
+    format!(
+        "-m {names} -b 64 --total 6400 --set unix-stream-named.address=path,abstract \
+         --set mmap-queue.lock=sysv-sem"
+    )
+}
 
 /// Does `work` as the other user, in a thread that ends afterwards.
 fn as_other_user<T: Send>(work: impl FnOnce() -> T + Send) -> T {
@@ -144,7 +166,7 @@ fn what_another_user_made_first_is_neither_used_nor_removed() {
         let folder = sandbox.path("tmp");
         let squatted = as_other_user(|| OccupiedNames::guessed(&folder));
         assert!(squatted.queues.len() > 100 && squatted.sets.len() > 100, "too few guesses");
-        sandbox.finish(sandbox.measuring(&format!("{NAMED} --repetitions 2"))).expect(0);
+        sandbox.finish(sandbox.measuring(&format!("{} --repetitions 2", named()))).expect(0);
         assert_eq!(squatted.missing(), Vec::<String>::new());
     });
 }
@@ -181,7 +203,7 @@ fn two_pid_namespaces_with_equal_numbers_do_not_meet() {
     let start = |out: &PathBuf| -> Started {
         let mut command = unshare();
         command.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "--out"]).arg(out);
-        sandbox.start(sandbox.place(command, &format!("{NAMED} --attempts 1 --repetitions 5")))
+        sandbox.start(sandbox.place(command, &format!("{} --attempts 1 --repetitions 5", named())))
     };
     let both = outs.each_ref().map(start);
     for started in both {
@@ -264,7 +286,7 @@ fn a_umask_that_takes_everything_keeps_nothing_from_working() {
     shell.uid(OTHER_USER).gid(OTHER_USER);
     shell.args(["-c", "umask 777; exec \"$0\" \"$@\""]).arg(program);
     shell.args(["run", "--out"]).arg(sandbox.path("data/results.jsonl"));
-    sandbox.finish(sandbox.place(shell, &format!("{NAMED} --repetitions 1"))).expect(0);
+    sandbox.finish(sandbox.place(shell, &format!("{} --repetitions 1", named()))).expect(0);
     sandbox.assert_nothing_left();
 }
 

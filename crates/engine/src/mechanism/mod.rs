@@ -9,6 +9,7 @@
 mod cache_padded;
 mod custom;
 mod dbus;
+mod feature;
 mod foreign_text;
 mod iceoryx;
 mod mapping;
@@ -28,6 +29,8 @@ mod socket;
 mod sysctl;
 mod sysv;
 mod temp_dir;
+#[cfg(any(feature = "grpc", feature = "nng", feature = "zeromq"))]
+#[allow(dead_code, reason = "each of these features uses a part")]
 mod uds_path;
 
 mod bus_copy;

@@ -8,9 +8,13 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, Library, PayloadPath, PayloadTransfer, PeerDeath, PeerWait,
     Unrelated,
 };
-use ipcperf_model::{Mode, RunSpec, Unavailable, WorkerReport};
+use ipcperf_model::{Mode, RunSpec, WorkerReport};
 
+use super::feature::Feature;
 use crate::channel::{Documentation, Mechanism};
+
+const FEATURE: Feature =
+    Feature { name: "nng", is_built_in: cfg!(feature = "nng"), needs: "cmake" };
 
 /// Facts about `nng`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -45,18 +49,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             "[nng_ipc(7)](https://nng.nanomsg.org/man/tip/nng_ipc.7.html)",
         ],
     },
-    availability: built_in,
+    availability: || FEATURE.availability(),
     in_flight_messages: |_| 6,
     library: Some(Library { name: "NNG", version: env!("VERSION_OF_NNG_SYS"), license: "MIT" }),
     execute,
     ..Mechanism::BASE
 };
-
-#[cfg(feature = "nng")]
-#[allow(clippy::unnecessary_wraps, reason = "the type of Mechanism::availability")]
-fn built_in() -> Result<(), Unavailable> {
-    Ok(())
-}
 
 #[cfg(feature = "nng")]
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
@@ -66,20 +64,6 @@ fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
 }
 
 #[cfg(not(feature = "nng"))]
-fn built_in() -> Result<(), Unavailable> {
-    Err(Unavailable {
-        reason: "ipcperf was built without nng".to_owned(),
-        remedy: "cargo build --release --features nng, which needs cmake".to_owned(),
-    })
-}
-
-#[cfg(not(feature = "nng"))]
 fn execute(_: &RunSpec, _: &Mechanism<'_>) -> WorkerReport {
-    let failure = ipcperf_model::Failure::new(
-        ipcperf_model::FailureKind::SetUp,
-        "ipcperf was built without nng",
-    );
-    WorkerReport::Failed(
-        failure.with_remedy("cargo build --release --features nng, which needs cmake"),
-    )
+    FEATURE.refuse()
 }

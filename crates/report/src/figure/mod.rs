@@ -10,6 +10,7 @@ mod axis;
 mod build;
 mod chart;
 mod chart_spec;
+mod converter;
 mod distribution;
 mod draw;
 mod event_figures;

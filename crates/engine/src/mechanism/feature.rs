@@ -1,0 +1,57 @@
+//! Mechanisms that belong to an optional feature, because their library takes long to compile or needs another tool.
+
+use ipcperf_model::Unavailable;
+#[cfg(not(all(feature = "grpc", feature = "nng", feature = "zeromq")))]
+use ipcperf_model::{Failure, FailureKind, WorkerReport};
+
+/// An optional feature of the build.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Feature {
+    /// Name of the feature, which is also that of its mechanism.
+    pub(super) name: &'static str,
+    /// Whether this build has it.
+    pub(super) is_built_in: bool,
+    /// What its build needs in addition to Rust and a C and C++ compiler; empty if nothing.
+    pub(super) needs: &'static str,
+}
+
+impl Feature {
+    /// Whether the mechanism can be used: only in builds with the feature.
+    pub(super) fn availability(&self) -> Result<(), Unavailable> {
+        if self.is_built_in {
+            return Ok(());
+        }
+        let reason = format!("ipcperf was built without {}", self.name);
+        Err(Unavailable { reason, remedy: self.remedy() })
+    }
+
+    /// The report of a run in a build without the feature.
+    #[cfg(not(all(feature = "grpc", feature = "nng", feature = "zeromq")))]
+    pub(super) fn refuse(&self) -> WorkerReport {
+        let words = format!("ipcperf was built without {}", self.name);
+        WorkerReport::Failed(Failure::new(FailureKind::SetUp, words).with_remedy(self.remedy()))
+    }
+
+    /// The command that adds it.
+    fn remedy(&self) -> String {
+        let needs = match self.needs {
+            "" => String::new(),
+            tool => format!(", which needs {tool}"),
+        };
+        format!("cargo build --release --features {}{needs}", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_feature_gets_the_command_that_adds_it() {
+        let feature = Feature { name: "nng", is_built_in: false, needs: "cmake" };
+        let remedy = feature.availability().unwrap_err().remedy;
+        assert_eq!(remedy, "cargo build --release --features nng, which needs cmake");
+        let feature = Feature { name: "grpc", is_built_in: true, needs: "" };
+        assert!(feature.availability().is_ok());
+    }
+}
