@@ -17,6 +17,7 @@ mod doctor;
 mod escaped_processes;
 mod escapes;
 mod export;
+mod features;
 mod file_capabilities;
 mod first_touch;
 mod full_disk;

@@ -2,12 +2,13 @@
 
 use std::error::Error as _;
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};
 use ipcperf_model::printable::printable_line;
-use ipcperf_model::suggestion::{nearest, shorten};
+use ipcperf_model::suggestion::{shorten, suggestion, unknown_word};
 
 use crate::printing::print_message;
 
@@ -33,7 +34,7 @@ pub(super) fn report(error: &clap::Error) -> ExitCode {
 /// Returns the message for `error` in the arguments `typed` of `command`, which is named `path`.
 fn message(error: &clap::Error, path: &str, command: &Command, typed: &[OsString]) -> String {
     let words = match error.kind() {
-        ErrorKind::UnknownArgument => unknown_argument(error),
+        ErrorKind::UnknownArgument => unknown_argument(error, path, command),
         ErrorKind::InvalidSubcommand => unknown_command(error, command),
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Some(format!("{path} needs a command: {}", command_names(command).join(", ")))
@@ -64,44 +65,32 @@ fn texts(error: &clap::Error, kind: ContextKind) -> Vec<&str> {
     }
 }
 
-fn unknown_argument(error: &clap::Error) -> Option<String> {
+fn unknown_argument(error: &clap::Error, path: &str, command: &Command) -> Option<String> {
     let word = text(error, ContextKind::InvalidArg)?;
     let what = if word.starts_with('-') { "unknown option" } else { "unexpected argument" };
     let suggested = text(error, ContextKind::SuggestedArg).map(str::to_owned);
-    let suggested = suggested.or_else(|| option_of_a_command(error));
+    let suggested = suggested.or_else(|| owner_of_option(word, path, command));
     let hint = suggested.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     Some(format!("{what} `{}`{hint}", shorten(word)))
 }
 
-/// Returns the command that has the option that was given without a command, with the option.
-fn option_of_a_command(error: &clap::Error) -> Option<String> {
-    let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested) else {
-        return None;
-    };
-    let mut tips = tips.iter().map(ToString::to_string);
-    tips.find_map(|tip| {
-        let option = tip.strip_prefix('\'')?.strip_suffix("' exists")?;
-        Some(format!("ipcperf {option}"))
-    })
+/// Returns the command within `command` that has the `option`, together with the option: for an option that was given
+/// before the name of its command.
+fn owner_of_option(option: &str, path: &str, command: &Command) -> Option<String> {
+    let long = option.strip_prefix("--")?;
+    let has_it = |owner: &&Command| owner.get_arguments().any(|one| one.get_long() == Some(long));
+    let owner = command.get_subcommands().find(has_it)?;
+    Some(format!("{path} {} {option}", owner.get_name()))
 }
 
 fn unknown_command(error: &clap::Error, command: &Command) -> Option<String> {
     let word = text(error, ContextKind::InvalidSubcommand)?;
-    let hint = hint(word, &command_names(command));
-    Some(format!("unknown command `{}`; {hint}", shorten(word)))
+    Some(unknown_word("command", word, command_names(command).into_iter()))
 }
 
 /// Returns the names of the commands within `command`.
 fn command_names(command: &Command) -> Vec<&str> {
     command.get_subcommands().map(Command::get_name).collect()
-}
-
-/// Returns the hint for the unknown `word`: the nearest of the `known` words, or all of them if none is near.
-fn hint(word: &str, known: &[&str]) -> String {
-    match nearest(word, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("expected one of {}", known.join(", ")),
-    }
 }
 
 fn invalid_value(error: &clap::Error) -> Option<String> {
@@ -113,7 +102,7 @@ fn invalid_value(error: &clap::Error) -> Option<String> {
     let known = texts(error, ContextKind::ValidValue);
     let what = argument.trim_matches(['<', '>', '[', ']', '.']).to_lowercase();
     let hint = if value.chars().count() > MAX_SHORT_WORD {
-        hint(value, &known)
+        suggestion(value, known.iter().copied())
     } else {
         format!("expected one of {}", known.join(", "))
     };
@@ -124,11 +113,14 @@ fn invalid_value(error: &clap::Error) -> Option<String> {
 fn wrong_number(error: &clap::Error) -> Option<String> {
     let option = flag(text(error, ContextKind::InvalidArg)?);
     let value = shorten(text(error, ContextKind::InvalidValue)?);
-    let cause = error.source()?.to_string();
-    Some(match cause.as_str() {
-        "invalid float literal" => format!("{option} takes a number, not `{value}`"),
-        "invalid digit found in string" => format!("{option} takes a whole number, not `{value}`"),
-        _ => format!("invalid value `{value}` of {option}: {cause}"),
+    let cause = error.source()?;
+    let is_no_integer = |error: &ParseIntError| *error.kind() == IntErrorKind::InvalidDigit;
+    Some(if cause.is::<ParseFloatError>() {
+        format!("{option} takes a number, not `{value}`")
+    } else if cause.downcast_ref().is_some_and(is_no_integer) {
+        format!("{option} takes a whole number, not `{value}`")
+    } else {
+        format!("invalid value `{value}` of {option}: {cause}")
     })
 }
 

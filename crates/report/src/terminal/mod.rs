@@ -11,6 +11,7 @@ mod plan;
 mod sentences;
 mod studies;
 mod study_tables;
+mod survey_columns;
 mod survey_screen;
 mod table;
 mod verdicts;

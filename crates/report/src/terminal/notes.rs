@@ -93,7 +93,7 @@ fn percent_of(part: usize, all: usize) -> String {
 }
 
 /// Returns a note on the number of disturbed runs.
-fn disturbed_note(samples: &[Sample]) -> Option<String> {
+pub(super) fn disturbed_note(samples: &[Sample]) -> Option<String> {
     let later = samples.iter().filter(|sample| sample.run.block > 0);
     let (all, disturbed): (usize, Vec<&Sample>) =
         (later.clone().count(), later.filter(|sample| is_disturbed(sample)).collect());

@@ -29,7 +29,7 @@ pub fn survey_text(summaries: &[CaseSummary]) -> String {
 }
 
 /// Describes a comparison with its size and place.
-fn comparison_line(comparison: &Comparison) -> String {
+pub(super) fn comparison_line(comparison: &Comparison) -> String {
     let (workload, placement, class, message_options, words) = match comparison {
         Comparison::Ranked(Ranking { workload, placement, class, message_options, .. }) => {
             (workload, placement, class, message_options, ranking_text(comparison))

@@ -17,6 +17,33 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    /// Returns the traffic pattern that was compared.
+    pub const fn workload(&self) -> WorkloadKind {
+        match self {
+            Self::Ranked(ranking) => ranking.workload,
+            Self::Refused(refused) => refused.workload,
+            Self::Undecided(undecided) => undecided.workload,
+        }
+    }
+
+    /// Returns the CPU distance class of the mechanisms that were compared; `None` on one CPU, and if none were.
+    pub const fn class(&self) -> Option<&String> {
+        match self {
+            Self::Ranked(ranking) => ranking.class.as_ref(),
+            Self::Refused(_) => None,
+            Self::Undecided(undecided) => undecided.class.as_ref(),
+        }
+    }
+
+    /// Returns the placement of the peers.
+    pub fn placement(&self) -> &str {
+        match self {
+            Self::Ranked(ranking) => &ranking.placement,
+            Self::Refused(refused) => &refused.placement,
+            Self::Undecided(undecided) => &undecided.placement,
+        }
+    }
+
     /// Returns the message size that was compared, bytes.
     pub const fn buffer_bytes(&self) -> u64 {
         match self {
