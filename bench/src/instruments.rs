@@ -1,4 +1,4 @@
-//! `watching`: slowdown of a pipe on one CPU by the instruments `syscalls`, `sched` and `profile`, and by `bpftrace`
+//! `instruments`: slowdown of a pipe on one CPU by the instruments `syscalls`, `sched` and `profile`, and by `bpftrace`
 //! and `strace` for the work of `syscalls`, in one execution of `ipcperf run --instrument`.
 //!
 //! Blocks pair each instrumented run with its uninstrumented twin. Runs are calibrated like those of users: a run that
@@ -94,11 +94,11 @@ pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     let watched = run_instrumented(ipcperf, &scratch.0).and_then(|()| times(&scratch.0));
     let findings = BARS.into_iter().map(|(size, instrument, bar)| {
         let case = format!("pipe {} with {instrument} / without", bytes(size));
-        let question = Question { bench: "watching", case, unit: Unit::Ratio, bar };
+        let question = Question { bench: "instruments", case, unit: Unit::Ratio, bar };
         finding(question, &watched, |times| slowdowns(times, size, instrument))
     });
     let case = format!("pipe {}: extra time of syscalls / of bpftrace", bytes(BPFTRACE_BAR.0));
-    let third = Question { bench: "watching", case, unit: Unit::Ratio, bar: BPFTRACE_BAR.1 };
+    let third = Question { bench: "instruments", case, unit: Unit::Ratio, bar: BPFTRACE_BAR.1 };
     let third = finding(third, &watched, |times| extra(times, BPFTRACE_BAR.0));
     findings.chain([third]).map(announce).collect()
 }

@@ -228,7 +228,7 @@ fn a_program_that_exits_at_once_or_never_answers_fails_its_run_alone() {
 #[test]
 fn a_program_that_does_not_check_is_not_run_to_verify() {
     let (kind, place) = failure_of_script(READY, "--verify");
-    assert_eq!((kind.as_str(), place.contains("does not check")), ("set-up", true), "{place}");
+    assert_eq!((kind.as_str(), place.contains("--verify needs")), ("set-up", true), "{place}");
 }
 
 /// Returns available instruments: those that find the timed region by marks, and one whose counters the worker reads.

@@ -13,10 +13,7 @@ fn names_and_options_that_say_nothing_are_mistakes() {
     refused("run -m lib:", &["mechanism `lib:`"]);
     refused("run -m exec:", &["mechanism `exec:`"]);
     refused("run -m lbi:x.so", &["mechanism `lbi:x.so`"]);
-    refused(
-        "run -m pipe --set lib.x=1",
-        &["--set sets an option of lib: mechanisms, but -m names none"],
-    );
+    refused("run -m pipe --set lib.x=1", &["--set lib.NAME needs a mechanism lib:FILE in -m"]);
     refused("run -m lib:/x --set lib.=1", &["lib.NAME=VALUES"]);
     refused("run -m lib:/x --set lib.a=1 --set lib.a=2", &["lib:/x.a is set twice"]);
 }
@@ -26,7 +23,7 @@ fn what_a_program_does_not_take_is_refused_in_the_plan() {
     for flag in ["--touch both", "--payload random", "--buffers cold"] {
         refused(
             &format!("run -m exec:/bin/sh {flag}"),
-            &["every combination is refused", "runs its own loop"],
+            &["every cell is refused", "runs its own loop"],
         );
     }
     refused("run -m exec:/bin/sh --mode 2thread", &["exec:/bin/sh does not support mode 2thread"]);

@@ -29,7 +29,8 @@ fn a_mechanism_that_was_not_built_is_listed_and_refused_with_the_command_that_ad
         let run = sandbox.finish(run).expect(if is_built { 0 } else { 3 });
         assert_eq!(run.stderr.contains(&command), !is_built, "{name}: {}", run.stderr);
         let entry = listed(&sandbox, name);
-        assert_eq!(entry.to_string().contains(&command), !is_built, "{entry}");
+        let remedy = entry["remedy"].as_str().unwrap_or_default();
+        assert_eq!(remedy.contains(&command), !is_built, "{entry}");
     }
 }
 

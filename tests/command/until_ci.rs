@@ -26,8 +26,8 @@ fn last_block(file: &ResultsFile) -> u64 {
 #[test]
 fn flags_that_contradict_or_lack_each_other_are_refused() {
     refused("run -m pipe --until-ci 2 --repetitions 20", &["--until-ci", "--repetitions"]);
-    refused("run -m pipe --max-repetitions 20", &["--until-ci"]);
-    refused("run -m pipe --max-time 20", &["--until-ci"]);
+    refused("run -m pipe --max-repetitions 20", &["--max-repetitions requires --until-ci PCT"]);
+    refused("run -m pipe --max-time 20", &["--max-time requires --until-ci PCT"]);
     for percent in ["0", "-1", "100", "NaN", "inf", "little"] {
         refused(&format!("run -m pipe --until-ci {percent}"), &["--until-ci"]);
     }

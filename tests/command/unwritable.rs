@@ -40,10 +40,20 @@ fn a_folder_in_place_of_a_file_is_told() {
     unwritable(&sandbox, folder.to_str().expect("a plain path"));
 }
 
+/// `ipcperf resume` has no `--out`.
+#[test]
+fn a_folder_that_is_resumed_gets_a_remedy_that_fits() {
+    let sandbox = Sandbox::open();
+    let refused = sandbox.run(&format!("resume {}", sandbox.path("data").display())).expect(5);
+    assert!(refused.stderr.contains("name a results file, not a folder"), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("--out"), "{}", refused.stderr);
+}
+
 #[test]
 fn a_full_disk_is_told() {
     let finished = unwritable(&Sandbox::open(), "/dev/full");
     assert!(finished.stderr.contains("No space left"), "{}", finished.stderr);
+    assert!(!finished.stderr.contains("are kept"), "nothing was written: {}", finished.stderr);
 }
 
 /// The disk fills up during a run; a file-size limit has the same effect on a write.
@@ -58,7 +68,10 @@ fn what_was_written_before_the_disk_filled_up_can_be_shown() {
     let arguments =
         format!("run -m pipe -b 64 --total 6400 --repetitions 40 --out {}", results.display());
     let full = sandbox.finish(sandbox.place(shell, &with_time(&arguments))).expect(5);
-    assert!(full.stderr.contains("results so far are kept"), "{}", full.stderr);
+    let remedy = format!("ipcperf resume {}", results.display());
+    for words in ["results so far are kept", &remedy] {
+        assert!(full.stderr.contains(words), "no `{words}`: {}", full.stderr);
+    }
     let kept = lines(&results);
     assert!(kept.len() > 2 && kept.len() < 42, "{} lines", kept.len());
     assert!(std::fs::read(&results).expect("results").ends_with(b"\n"), "a torn line");

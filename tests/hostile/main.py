@@ -126,26 +126,32 @@ def table(rows: list[list[str]]) -> str:
 
 PAGE = """# Hostile tests
 
-Results of running the command under hostile conditions: invalid arguments, kills, other users, exhausted
-resources.
+This page shows the results of running `ipcperf` under hostile conditions: invalid arguments, kills, other
+users, exhausted resources.
 
     scripts/hostile --write-page docs/hostile.md   # runs the tests and writes this page
 
-- **random commands**: random arguments, some of them invalid
-- **kills**: commands killed at random moments, alone or together with their workers, then resumed
-- **two users**, **two PID namespaces**: concurrent commands that share folders and IPC objects
-- **resource limits**: commands under ten kinds of limits, such as open files, processes and file size
-- **replaced program**: commands whose program file is replaced or deleted while they measure
+| part | what a trial runs |
+| --- | --- |
+| random commands | `ipcperf` with random arguments, some of them invalid |
+| kills | a measurement, during which `ipcperf`, its worker or both are killed; then `ipcperf resume` |
+| two users | one of two concurrent measurements that share temporary files and IPC objects |
+| two PID namespaces | the same, by one user whose two measurements cannot see each other's processes |
+| resource limits | `ipcperf` under one of ten limits, such as open files, processes or file size |
+| replaced program | a measurement during which the file of `ipcperf` is replaced or deleted |
 
-The table counts these findings:
+The second table counts these findings:
 
 - **hang**: a command neither ends nor writes to its results file for {hang:.0f} s
-- **crash**: a command panics, or dies of a signal that the test did not send
-- **leak**: a process or a name (socket file, shared-memory object, queue, ...) is left behind. If the test
-  killed the command together with its worker, it runs `ipcperf doctor --clean` before it looks
-- **unexpected exit**: an undocumented exit code, or terminal control characters in the output
+- **crash**: a command panics, or dies of a signal that neither the test nor a resource limit caused
+- **leak**: a process or a name (socket file, shared-memory object, queue, ...) is left behind. After
+  killing a command together with its worker, and after each trial under a resource limit, the test first
+  runs `ipcperf doctor --clean`
+- **lost or duplicated sample**: a run is missing from the results file, or occurs twice
+- **unexpected exit**: an exit code that is not documented or not expected here, a failed run while the
+  program is replaced, a removed object of another user, or terminal control characters in the output
 
-The seed is {seed}.
+The random choices of these results can be repeated with `scripts/hostile --seed {seed}`.
 
 {table}
 """

@@ -15,8 +15,8 @@ const MIN_DOUBT_SHARES: [f64; 2] = [0.95, 0.60];
 /// chance once in a thousand.
 const LEVEL: f64 = 0.05;
 const ALLOWED: f64 = 3.1;
-/// Minimum share of intervals that contain the crossing. They are percentile intervals of medians, of which 86 to 93 %
-/// do so with ten blocks (crates/stats/src/bootstrap.rs).
+/// Minimum share of intervals that contain the crossing. The coverage of percentile intervals can be as low as 87 %
+/// with few blocks (docs/coverage.md).
 const MIN_COVERED: f64 = 0.85;
 
 /// Verdicts by test and kind.

@@ -1,5 +1,5 @@
 //! Drops the capabilities that the program's file grants (`setcap`). They are meant for the command's instruments, and
-//! are dropped before third-peer code runs in one of our processes.
+//! are dropped before third-party code runs in one of our processes.
 //!
 //! Every user who may execute such a file chooses what a worker loads (`lib:FILE`), so the worker must not keep what
 //! the file grants. A capability in the ambient set was granted to this run (`setpriv --ambient-caps`); the kernel

@@ -19,7 +19,7 @@ pub fn ignore_file_size() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// Undoes [`ignore_file_size`] for third-peer programs, between fork and exec. Makes one system call.
+/// Undoes [`ignore_file_size`] for third-party programs, between fork and exec. Makes one system call.
 pub fn restore_file_size() {
     // SAFETY: no handler is involved; it may be called between fork and exec.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };

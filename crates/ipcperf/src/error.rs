@@ -26,7 +26,7 @@ pub(crate) enum Error {
     #[error("")]
     AlreadyReported,
     /// A named file that cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {source}; {}", path.display(), read_remedy(source))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -37,10 +37,12 @@ pub(crate) enum Error {
     #[error("none of the requested cases can run here: {0}")]
     NothingRuns(String),
     /// A results file that cannot be written.
-    #[error("cannot write results to {}: {source}; {}", path.display(), write_remedy(source))]
+    #[error("cannot write results to {}: {source}; {}", path.display(), write_remedy(path, *stage, source))]
     Unwritable {
         /// The file.
         path: PathBuf,
+        /// Stage at which writing failed.
+        stage: WriteStage,
         /// Cause.
         source: std::io::Error,
     },
@@ -69,21 +71,66 @@ pub(crate) enum Error {
     Machine(String),
 }
 
-/// Returns the remedy for a results file that cannot be written because of `error`.
-fn write_remedy(error: &std::io::Error) -> &'static str {
-    match error.kind() {
-        ErrorKind::NotFound => "create the folder, or name another file with --out",
-        ErrorKind::PermissionDenied
-        | ErrorKind::ReadOnlyFilesystem
-        | ErrorKind::IsADirectory
-        | ErrorKind::NotADirectory => "name another file with --out",
+/// Stage at which writing a results file failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WriteStage {
+    /// A new file was being created. It holds no results.
+    Create,
+    /// An existing file was being opened to resume it.
+    Open,
+    /// The file was open. What was written before is kept.
+    Append,
+}
+
+/// Returns the remedy for the results file at `path` that cannot be written because of `error`.
+fn write_remedy(path: &Path, stage: WriteStage, error: &std::io::Error) -> String {
+    match stage {
+        WriteStage::Create => create_remedy(error.kind()).to_owned(),
+        WriteStage::Open => open_remedy(error.kind()).to_owned(),
+        WriteStage::Append => {
+            let first = append_remedy(error.kind());
+            format!("results so far are kept; {first} ipcperf resume {}", path.display())
+        }
+    }
+}
+
+/// Returns the remedy for a new results file that cannot be created.
+const fn create_remedy(error: ErrorKind) -> &'static str {
+    match error {
+        ErrorKind::NotFound => "create the folder, or name another file with --out FILE",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "results so far are kept; free disk space and run ipcperf resume FILE, or name another file with --out"
+            "free disk space, or name another file with --out FILE"
         }
-        ErrorKind::FileTooLarge => {
-            "results so far are kept; raise ulimit -f and run ipcperf resume FILE"
-        }
-        _ => "results so far are kept; run ipcperf resume FILE, or name another file with --out",
+        ErrorKind::FileTooLarge => "raise the maximum size of a file with ulimit -f",
+        _ => "name another file with --out FILE",
+    }
+}
+
+/// Returns the remedy for an existing results file that cannot be opened for writing.
+const fn open_remedy(error: ErrorKind) -> &'static str {
+    match error {
+        ErrorKind::PermissionDenied => "permit writing to the file, or resume a copy of it",
+        ErrorKind::IsADirectory => "name a results file, not a folder",
+        _ => "resume a copy of the file",
+    }
+}
+
+/// Returns the remedy for an open results file to which nothing more can be written, up to the command that continues.
+const fn append_remedy(error: ErrorKind) -> &'static str {
+    match error {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free disk space and run",
+        ErrorKind::FileTooLarge => "raise the maximum size of a file with ulimit -f and run",
+        _ => "to continue:",
+    }
+}
+
+/// Returns the remedy for a file that cannot be read because of `error`.
+fn read_remedy(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => "check the path",
+        ErrorKind::PermissionDenied => "name a file that you may read",
+        ErrorKind::IsADirectory => "name a file, not a folder",
+        _ => "check the file and its disk",
     }
 }
 
@@ -101,10 +148,7 @@ impl From<ipcperf_study::Error> for Error {
     fn from(error: ipcperf_study::Error) -> Self {
         use ipcperf_study::Error as Wrong;
         match error {
-            Wrong::Unreadable { path, source } => Self::usage(format!(
-                "cannot read the study {}: {source}; for the bundled studies: ipcperf study list",
-                path.display()
-            )),
+            Wrong::Unreadable { .. } => Self::usage(error.to_string()),
             Wrong::InvalidStudy { path, mistakes } => Self::InvalidStudy { path, mistakes },
             Wrong::Plan(error) => error.into(),
         }
@@ -127,7 +171,9 @@ impl From<ipcperf_results::Error> for Error {
         use ipcperf_results::Error as Wrong;
         match error {
             Wrong::Unreadable { path, source } => Self::Unreadable { path, source },
-            Wrong::Unwritable { path, source } => Self::Unwritable { path, source },
+            Wrong::Unwritable { path, source } => {
+                Self::Unwritable { path, stage: WriteStage::Append, source }
+            }
             Wrong::Exists(_) | Wrong::Busy(_) | Wrong::Contents { .. } => {
                 Self::usage(error.to_string())
             }
@@ -138,6 +184,14 @@ impl From<ipcperf_results::Error> for Error {
 impl Error {
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::Usage(message.into())
+    }
+
+    /// Returns the error of a results file that is not open yet: a file that cannot be written failed at `stage`.
+    pub(crate) fn before_open(error: ipcperf_results::Error, stage: WriteStage) -> Self {
+        match Self::from(error) {
+            Self::Unwritable { path, source, .. } => Self::Unwritable { path, stage, source },
+            other => other,
+        }
     }
 
     /// Returns the message for the user: one line, or one per mistake of a study. Line breaks in quoted text are
@@ -215,5 +269,38 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::Interrupted => 130,
             ExitStatus::CompatProgram(code) => code,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unwritable(stage: WriteStage, kind: ErrorKind) -> String {
+        let path = PathBuf::from("/data/x.jsonl");
+        Error::Unwritable { path, stage, source: kind.into() }.to_string()
+    }
+
+    #[test]
+    fn results_are_kept_only_in_a_file_that_was_open() {
+        let full = unwritable(WriteStage::Append, ErrorKind::StorageFull);
+        let remedy =
+            "results so far are kept; free disk space and run ipcperf resume /data/x.jsonl";
+        assert!(full.ends_with(remedy), "{full}");
+        let other = unwritable(WriteStage::Append, ErrorKind::Other);
+        assert!(other.ends_with("are kept; to continue: ipcperf resume /data/x.jsonl"), "{other}");
+        for kind in [ErrorKind::NotFound, ErrorKind::StorageFull, ErrorKind::Other] {
+            let created = unwritable(WriteStage::Create, kind);
+            assert!(!created.contains("are kept") && created.contains("--out FILE"), "{created}");
+        }
+    }
+
+    /// `ipcperf resume` has no `--out`.
+    #[test]
+    fn a_file_that_cannot_be_resumed_gets_a_remedy_of_resume() {
+        for kind in [ErrorKind::PermissionDenied, ErrorKind::IsADirectory, ErrorKind::Other] {
+            let refused = unwritable(WriteStage::Open, kind);
+            assert!(!refused.contains("--out") && !refused.contains("are kept"), "{refused}");
+        }
     }
 }

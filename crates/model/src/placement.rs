@@ -24,12 +24,13 @@ pub enum Placement {
 
 /// Error for a word that is not a placement.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown placement `{0}`: use same, split, smt, llc, numa, free, or a pair of CPUs such as 0:1"
-)]
+#[error("unknown placement `{0}`; expected one of {names}, or {pair}", names = names(), pair = PAIR)]
 pub struct UnknownPlacement(pub String);
 
-/// Placements that have a name.
+/// Description of the placements that have no name.
+pub const PAIR: &str = "a pair of CPUs such as 0:1";
+
+/// Placements that have a name. [`Placement::about`] describes each.
 pub const NAMES: [(&str, Placement); 6] = [
     ("same", Placement::Same),
     ("split", Placement::Split),
@@ -38,6 +39,26 @@ pub const NAMES: [(&str, Placement); 6] = [
     ("numa", Placement::Numa),
     ("free", Placement::Free),
 ];
+
+fn names() -> String {
+    NAMES.map(|(word, _)| word).join(", ")
+}
+
+impl Placement {
+    /// Returns a description in a few words, for help.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Same => "one CPU for both",
+            Self::Split => "two CPUs",
+            Self::Smt => "two hardware threads of a core",
+            Self::Llc => "two cores that share the last-level cache",
+            Self::Numa => "two NUMA nodes",
+            Self::Free => "the scheduler decides",
+            Self::Pair(..) => "the given CPUs",
+        }
+    }
+}
 
 impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,6 +94,9 @@ mod tests {
             assert_eq!(word.parse::<Placement>().unwrap().to_string(), word);
         }
         assert!("0:".parse::<Placement>().is_err());
-        assert!("splti".parse::<Placement>().unwrap_err().to_string().contains("`splti`"));
+        let refused = "splti".parse::<Placement>().unwrap_err().to_string();
+        let words = "unknown placement `splti`; expected one of same, split, smt, llc, numa, free, or a pair of CPUs \
+            such as 0:1";
+        assert_eq!(refused, words);
     }
 }

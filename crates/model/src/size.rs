@@ -1,8 +1,8 @@
 //! Parses sizes: `64`, `64KiB`, `1MB`, lists, and ranges.
 //!
 //! `512..16MiB` is the powers of two from the start, including both ends. `1MB..100MB:10` is ten equally spaced
-//! values, including both ends. `1kB..100MB*10` multiplies by ten. KiB, MiB and GiB are powers of 1024; kB (also
-//! KB), MB and GB are powers of 1000.
+//! values, including both ends. `1kB..100MB*10` multiplies by ten. KiB, MiB, GiB and TiB are powers of 1024; kB
+//! (also KB), MB, GB and TB are powers of 1000.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,7 +12,8 @@ pub const MAX_VALUES: u64 = 4_096;
 /// Maximum number of characters of a list that an error quotes.
 const MAX_QUOTED_CHARS: usize = 60;
 
-const UNITS: [(&str, u64); 11] = [
+/// Units of sizes, each with its number of bytes. A number without a unit is in bytes.
+pub const UNITS: [(&str, u64); 11] = [
     ("", 1),
     ("B", 1),
     ("KiB", 1 << 10),

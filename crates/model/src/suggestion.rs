@@ -27,18 +27,26 @@ pub fn unknown_word<'a>(
     format!("unknown {what} `{}`; {}", shorten(word), suggestion(word, known))
 }
 
-/// Returns the hint for the unknown `word`: the known words that it begins, or else the nearest known word, or else all
+/// Returns the hint for the unknown `word`: the known words of its family, or else the nearest known word, or else all
 /// known words.
 pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    let is_family =
-        |candidate: &&str| candidate.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'));
-    let family: Vec<&str> =
-        if word.is_empty() { Vec::new() } else { known.clone().filter(is_family).collect() };
+    let family = family(word, known.clone());
+    if family.len() > 1 {
+        return format!("did you mean one of {}?", family.join(", "));
+    }
     match nearest(word, known.clone()) {
-        _ if family.len() > 1 => format!("did you mean one of {}?", family.join(", ")),
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("expected one of {}", known.collect::<Vec<_>>().join(", ")),
     }
+}
+
+/// Returns the known words that consist of `word`, a hyphen and more, in backticks: `unix-stream` and `unix-dgram` for
+/// `unix`.
+fn family<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let is_in_family = |known: &&str| {
+        !word.is_empty() && known.strip_prefix(word).is_some_and(|rest| rest.starts_with('-'))
+    };
+    known.filter(is_in_family).map(|known| format!("`{known}`")).collect()
 }
 
 /// Returns the start of `word`, or the whole word if it is short enough to quote.
@@ -63,7 +71,7 @@ mod tests {
     fn a_family_is_listed_a_near_word_suggested_and_else_all_are_named() {
         let known = ["pipe", "unix-stream", "unix-dgram", "tcp"];
         let hint = |word| suggestion(word, known.into_iter());
-        assert_eq!(hint("unix"), "did you mean one of unix-stream, unix-dgram?");
+        assert_eq!(hint("unix"), "did you mean one of `unix-stream`, `unix-dgram`?");
         assert_eq!(hint("pip"), "did you mean `pipe`?");
         assert_eq!(hint("zzz"), "expected one of pipe, unix-stream, unix-dgram, tcp");
         assert_eq!(hint(""), hint("zzz").as_str());

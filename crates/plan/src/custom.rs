@@ -134,8 +134,14 @@ fn absolute_path(word: &str, path: &Path) -> Result<PathBuf, FactorError> {
         |why: &str| FactorError::new(Factor::Mechanism, word, Reason::Path(why.to_owned()));
     let path = std::path::absolute(path).map_err(|error| refused(&error.to_string()))?;
     let text = path.to_str().ok_or_else(|| refused("its path is not UTF-8"))?;
-    if text.len() > MAX_PATH_BYTES || text.chars().any(char::is_control) {
-        return Err(refused("its path is longer than 2048 bytes, or contains control characters"));
+    if text.len() > MAX_PATH_BYTES {
+        let bytes = text.len();
+        return Err(refused(&format!(
+            "its path is {bytes} bytes long; the maximum is {MAX_PATH_BYTES}"
+        )));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(refused("its path contains control characters"));
     }
     Ok(path)
 }

@@ -29,6 +29,9 @@ pub(crate) const ATTEMPTS: DefaultNumber = default_number!(3);
 /// Time after which a run is ended, s.
 pub(crate) const TIMEOUT_S: DefaultNumber = default_number!(10);
 
+/// Description of the events that are counted if none are named.
+const COPY_EVENTS: &str = "events of this CPU that explain the cost of a copy";
+
 /// Factor of the matrix, or setting of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Factor {
@@ -134,8 +137,8 @@ impl Factor {
             Self::FirstTouch => names("--first-touch", "first_touch", FirstTouch::ALL[0].name()),
             Self::Reply => names("--reply", "reply", "echo"),
             Self::Instrument => names("--instrument", "instrument", "none"),
-            Self::CounterEvents => names("--counter-events", "counter_events", "usual"),
-            Self::ProfileEvent => names("--profile-event", "profile_event", "usual"),
+            Self::CounterEvents => names("--counter-events", "counter_events", COPY_EVENTS),
+            Self::ProfileEvent => names("--profile-event", "profile_event", "cpu-clock"),
             Self::MechanismOption => names("--set", "an option", "none"),
             Self::Repetitions => names("--repetitions", "repetitions", REPETITIONS.text),
             Self::UntilCi => names("--until-ci", "until_ci", "none"),

@@ -172,16 +172,16 @@ impl FactorError {
                 format!("{} {value} needs {}", name_of(self.factor), name_of(Factor::Total))
             }
             (Reason::NotMeasured(name), NamingStyle::Flags) => {
-                format!("--set sets an option of {name}, which is not among the mechanisms of -m")
+                format!("--set names the mechanism {name}, but -m does not")
             }
             (Reason::NotMeasured(name), NamingStyle::Keys) => {
-                format!("the option belongs to {name}, which is not among the mechanisms")
+                format!("this is an option of {name}, which is not measured")
             }
             (Reason::NoneMeasured(kind), NamingStyle::Flags) => {
-                format!("--set sets an option of {kind}: mechanisms, but -m names none")
+                format!("--set {kind}.NAME needs a mechanism {kind}:FILE in -m")
             }
             (Reason::NoneMeasured(kind), NamingStyle::Keys) => {
-                format!("the option belongs to {kind}: mechanisms, but none is measured")
+                format!("this is an option of {kind}: mechanisms, which are not measured")
             }
             (Reason::SetTwice(option), _) => format!("{option} is set twice"),
             (Reason::Event(_, why), _) => why.reason.clone(),
@@ -318,8 +318,8 @@ mod tests {
             |set| TypedRequest { options: vec![OptionSetting::parse(set).unwrap()], ..typed() };
         assert_told(
             &with("tcp.nodelay=on"),
-            "--set sets an option of tcp, which is not among the mechanisms of -m",
-            "the option belongs to tcp, which is not among the mechanisms",
+            "--set names the mechanism tcp, but -m does not",
+            "this is an option of tcp, which is not measured",
             "add tcp to mechanism, or leave the option out",
         );
         assert_told(

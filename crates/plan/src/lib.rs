@@ -178,7 +178,7 @@ impl Plan {
         let (missing, limited): (Vec<_>, Vec<_>) = self.refused.iter().partition(is_missing);
         if let Some(refused) = limited.first() {
             let count = self.refused.len();
-            let words = format!("every combination is refused ({count}); the first: {refused}");
+            let words = format!("every cell is refused ({count}); the first: {refused}");
             return Err(Error::usage(words));
         }
         let absent = self

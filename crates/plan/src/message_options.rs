@@ -1,4 +1,4 @@
-//! Parses message options. Each option may be a list, and every combination is a level of the matrix.
+//! Parses message options. Each option may be a list, and every set of values is a level of the matrix.
 
 use ipcperf_model::message_options::{
     BufferReuse, CONTENTS, Content, FirstTouch, MessageOptionError, MessageOptions, RATIO, Reply,

@@ -21,7 +21,7 @@ use crate::factor_error::FactorError;
 const SURVEY_REPETITIONS: u32 = 7;
 /// Buffer sizes of the survey, bytes.
 const SURVEY_BUFFERS: [u64; 4] = [64, 4 << 10, 64 << 10, 1 << 20];
-/// Maximum deadline, s (one day): a longer one is a typing error.
+/// Maximum timeout, s (one day): a longer one is a typing error.
 pub const MAX_TIMEOUT_S: f64 = 86_400.0;
 
 /// Levels of each factor, and fixed settings. An option with several values is a factor.
@@ -117,7 +117,7 @@ pub(super) fn check_attempts(number: u32) -> Result<u32, FactorError> {
 
 pub(super) fn check_timeout(seconds: f64) -> Result<Duration, FactorError> {
     if !(seconds > 0.0 && seconds <= MAX_TIMEOUT_S) {
-        let what = format!("above 0 and at most {MAX_TIMEOUT_S} s");
+        let what = format!("above 0 s and at most {MAX_TIMEOUT_S} s (one day)");
         return Err(range_error(Factor::Timeout, &seconds, &what));
     }
     Ok(Duration::from_secs_f64(seconds))

@@ -119,7 +119,7 @@ pub(super) fn parse_placement(word: &str) -> Result<Placement, FactorError> {
         let mut known: Vec<&str> = placement::NAMES.iter().map(|(word, _)| *word).collect();
         // It is not a word, so it must not be suggested as the nearest.
         if nearest(word, known.iter().copied()).is_none() {
-            known.push("a pair of CPUs such as 0:1");
+            known.push(placement::PAIR);
         }
         FactorError::unknown(Factor::Placement, word, known.into_iter())
     })

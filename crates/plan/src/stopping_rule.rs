@@ -86,7 +86,7 @@ fn check_time_limit(number: f64) -> Result<f64, FactorError> {
     if number > 0.0 && number <= MAX_TIME_LIMIT_S {
         return Ok(number);
     }
-    let what = format!("above 0 and at most {MAX_TIME_LIMIT_S}");
+    let what = format!("above 0 s and at most {MAX_TIME_LIMIT_S} s (one week)");
     Err(range_error(Factor::MaxTime, &number, &what))
 }
 

@@ -4,12 +4,13 @@ use super::CustomFiles;
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
 
-/// Levels of a factor in the words of the user. Each text may itself be a comma-separated list.
+/// Unparsed levels of a factor, as the user wrote them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypedLevels<'a> {
-    /// Value of a flag.
+    /// One text: the value of an option that is given once, or a default. May be a comma-separated list.
     Text(&'a str),
-    /// Items of a list in a study file.
+    /// Several texts: the values of a repeatable option, or the items of a list in a study file. Each may be a
+    /// comma-separated list.
     Items(&'a [String]),
 }
 
@@ -86,7 +87,7 @@ pub struct TypedRequest<'a> {
     pub message_options: TypedMessageOptions<'a>,
     /// Value of `--instrument`.
     pub instruments: Option<TypedLevels<'a>>,
-    /// Events of the counters, and event of the profile.
+    /// Values of `--counter-events` and of `--profile-event`.
     pub events: [Option<TypedLevels<'a>>; 2],
     /// Values of `--set`.
     pub options: Vec<OptionSetting<'a>>,

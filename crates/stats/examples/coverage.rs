@@ -127,9 +127,9 @@ fn heights() {
 fn hinges() {
     println!("\n## Hinges on straight lines\n");
     println!(
-        "`change_point` finds a hinge if its p-value is below 5 %. The table shows how often this happens\n\n\
-         - on straight lines of slope 0.3, where each hinge found is a false alarm (5 % are allowed), and\n\
-         - on curves with the hinge described above.\n"
+        "`change_point` finds a hinge if its p-value is below 5 %. The table shows how often it finds one:\n\n\
+         - on straight lines of slope 0.3, where each hinge is a false alarm (at most 5 % are allowed)\n\
+         - on curves with the hinge of the table above\n"
     );
     println!(
         "| noise | blocks | straight lines: hinges found | curves with a hinge: hinges found |"

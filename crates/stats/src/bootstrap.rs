@@ -97,8 +97,8 @@ impl Bootstrap {
     /// gives the probability that two order statistics enclose it. The interval lies between the two pairs whose
     /// probabilities bracket `level`, interpolated as by Hettmansperger and Sheather (1986, *Confidence Intervals Based
     /// on Interpolated Order Statistics*, Statistics and Probability Letters 4). Resamples and seed are not used. This
-    /// interval was preferred to the percentile interval of the median, which in the simulations above contains the
-    /// truth in 86 to 93 % of samples for n of 6 to 10, and in 93 to 94 % for 20 and 40.
+    /// interval was preferred to the percentile interval of the median, which contains the truth in only 87 to 94 %
+    /// of samples for n of 6 to 10 (`docs/coverage.md`).
     ///
     /// The pairs are exact; the interpolation between them is not. It assumes that there are values near the median. If
     /// the median lies in a gap between two modes of equal weight, the interval contains it as often as one of the two

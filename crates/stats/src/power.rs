@@ -17,7 +17,7 @@ pub enum Design {
     /// Wilcoxon's signed-rank test on the differences of n pairs, with the same effect. Computed as the paired t of
     /// `3 n / π` pairs, since that is the asymptotic relative efficiency, 0.955, for normal differences (Pitman 1948;
     /// Lehmann 1975, *Nonparametrics*). For long-tailed differences the test needs fewer pairs. For few pairs this is
-    /// approximate: the exact test has a limited set of p-values.
+    /// approximate: the exact test of n pairs has at most `n (n + 1) / 2 + 1` one-sided p-values, without ties.
     PairedWilcoxon,
     /// Student's t on two sets of n values each. The effect is the difference of the means over the common standard
     /// deviation.

@@ -70,9 +70,9 @@ fn detrend(series: &[f64], trend: &Trend) -> Option<Vec<f64>> {
     Some(series.iter().enumerate().map(|(i, value)| value - step * i as f64).collect())
 }
 
-/// Number of measurements at the start of `series` to leave out until the rest is steady; 0 if all are. `None` if the
-/// series never becomes steady, with a warm-up of more than half or a drift after it, and for fewer than ten
-/// measurements, one that is not finite, or a level of 0.
+/// Number of measurements at the start of `series` to leave out until the rest is steady; 0 if all are steady. `None`
+/// if the series never becomes steady, with a warm-up of about half or more, or a drift after it, and for fewer than
+/// ten measurements, one that is not finite, or a level and a spread of 0.
 ///
 /// The cut is that of MSER (White 1997, *An Effective Truncation Heuristic for Bias Reduction in Simulation Output*,
 /// Simulation 69): where the standard error of the mean of the rest is smallest. On its own MSER also cuts noise, and

@@ -27,8 +27,8 @@ pub(crate) const FIGURE: Section = Section {
             ValueType::Cases,
             "{ mechanism = \"pipe\" }",
             "none",
-            "divide each line, block by block, by a line of these cases: the one with the same levels of all \
-             other factors. The lines of these cases are then not drawn",
+            "baseline cases. Each line is divided, block by block, by the baseline line that has the same \
+             levels of all other factors. The baseline itself is not drawn",
         ),
         optional(
             "marks",

@@ -9,7 +9,7 @@ use crate::Mistake;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read the study {}: {source}{}", path.display(), unreadable_hint(source))]
     Unreadable {
         /// Path of the file.
         path: PathBuf,
@@ -27,4 +27,14 @@ pub enum Error {
     /// The runs of the study cannot be planned.
     #[error(transparent)]
     Plan(#[from] ipcperf_plan::Error),
+}
+
+/// Returns what to do about a study that cannot be read.
+fn unreadable_hint(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::NotFound => "; for the bundled studies: ipcperf study list",
+        io::ErrorKind::PermissionDenied => "; check the permissions of the file and of its folder",
+        io::ErrorKind::IsADirectory => "; name a study file, not a folder",
+        _ => "",
+    }
 }

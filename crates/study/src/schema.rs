@@ -3,6 +3,7 @@
 
 use ipcperf_model::instrument::INSTRUMENTS;
 use ipcperf_model::message_options::{BufferReuse, FirstTouch, Touch};
+use ipcperf_model::size::UNITS;
 use ipcperf_model::workload::WORKLOADS;
 use ipcperf_model::{CustomKind, Mode, placement};
 use ipcperf_plan::{mechanism_names, option_names};
@@ -16,9 +17,6 @@ use super::section::{Occurrence, Section};
 use super::section_keys::{HYPOTHESIS, MATRIX, ORIGINAL_TEST_KEYS, SECTIONS, TOP};
 use super::selection::FACTORS;
 use crate::hypothesis::{TESTS, Test};
-
-/// Pattern of a size.
-const SIZE: &str = r"[0-9]+ ?(B|KiB|MiB|GiB|kB|KB|MB|GB)?";
 
 /// Returns the schema.
 pub fn schema() -> Value {
@@ -48,7 +46,8 @@ fn section_schema(section: &Section) -> Value {
 
 /// Returns the schema of a hypothesis, which also has the keys of its test.
 fn hypothesis(section: &Section) -> Value {
-    let mut one = table(section.keys.iter().chain(TESTS.iter().flat_map(|test| test.keys)));
+    let keys = section.keys.iter().chain(TESTS.iter().flat_map(|test| test.keys));
+    let mut one = with_test_descriptions(table(keys));
     one["required"] = json!(["id", "claim", "test"]);
     one["properties"]["test"]["oneOf"] = TESTS.iter().map(|test| test_name_schema(test)).collect();
     one["allOf"] = TESTS.iter().map(|test| test_condition(section, test)).collect();
@@ -89,6 +88,20 @@ fn table<'k>(keys: impl Iterator<Item = &'k Key> + Clone) -> Value {
     })
 }
 
+/// Describes each key that means something different in several tests once for each of them.
+fn with_test_descriptions(mut table: Value) -> Value {
+    let keys = || TESTS.iter().flat_map(|test| test.keys.iter().map(move |key| (test.name, key)));
+    for (_, key) in keys() {
+        let same_name = || keys().filter(|(_, other)| other.name == key.name);
+        let is_ambiguous = same_name().any(|(_, other)| description(other) != description(key));
+        if is_ambiguous && let Some(property) = table["properties"].get_mut(key.name) {
+            let texts = same_name().map(|(test, other)| format!("{test}: {}", description(other)));
+            property["description"] = json!(texts.collect::<Vec<_>>().join("; "));
+        }
+    }
+    table
+}
+
 /// Adds a table of options for each mechanism that has some.
 fn with_options(mut table: Value) -> Value {
     let property =
@@ -111,11 +124,16 @@ fn property(key: &Key) -> Value {
         ValueType::Levels | ValueType::LevelPair => levels(&level(key.name)),
         other => value_schema(other),
     };
-    property["description"] = json!(key.about);
-    if let Requirement::Optional(usual) = key.requirement {
-        property["description"] = json!(format!("{} [default: {usual}]", key.about));
-    }
+    property["description"] = json!(description(key));
     property
+}
+
+/// Returns the meaning of `key`, with its default if it is optional.
+fn description(key: &Key) -> String {
+    match key.requirement {
+        Requirement::Required => key.about.to_owned(),
+        Requirement::Optional(usual) => format!("{} [default: {usual}]", key.about),
+    }
 }
 
 /// Returns the schema of one level or a list of them.
@@ -147,9 +165,16 @@ fn level(factor: &str) -> Value {
     json!({ "anyOf": [{ "enum": words }, list] })
 }
 
+/// Returns the pattern of a size.
+fn size_pattern() -> String {
+    let units = UNITS.iter().map(|(unit, _)| *unit).filter(|unit| !unit.is_empty());
+    format!("[0-9]+ ?({})?", units.collect::<Vec<_>>().join("|"))
+}
+
 /// Returns the schema of sizes and ranges of sizes, or one of `words`.
 fn sizes_or(words: &[&str]) -> Value {
-    let range = format!(r" *({SIZE}(\.\.{SIZE}([:*][0-9]+)?)?) *");
+    let size = size_pattern();
+    let range = format!(r" *({size}(\.\.{size}([:*][0-9]+)?)?) *");
     let one = std::iter::once(range).chain(words.iter().map(|word| format!(" *{word} *")));
     let one = format!("({})", one.collect::<Vec<_>>().join("|"));
     let list = json!({ "type": "string", "pattern": format!("^{one}(,{one})*$") });
@@ -169,9 +194,12 @@ fn value_schema(takes: ValueType) -> Value {
             json!({ "type": "number", "minimum": least, "maximum": most })
         }
         ValueType::Choice(words) => json!({ "enum": words }),
-        ValueType::Bytes => json!({
-            "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string", "pattern": format!("^ *{SIZE} *$") }],
-        }),
+        ValueType::Bytes => {
+            let pattern = format!("^ *{} *$", size_pattern());
+            json!({
+                "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string", "pattern": pattern }],
+            })
+        }
         ValueType::Cases => cases(),
         ValueType::Metric => metric(),
         ValueType::Metrics => levels(&metric()),
@@ -184,9 +212,10 @@ fn value_schema(takes: ValueType) -> Value {
         ValueType::Tables(keys) => json!({ "type": "array", "items": table(keys.iter()) }),
         ValueType::OriginalTest => {
             let keys = ORIGINAL_TEST_KEYS.iter().chain(TESTS.iter().flat_map(|test| test.keys));
-            let mut judgement = table(keys.filter(|key| {
+            let keys = keys.filter(|key| {
                 !matches!(key.value_type, ValueType::Cases | ValueType::OriginalTest)
-            }));
+            });
+            let mut judgement = with_test_descriptions(table(keys));
             judgement["required"] = json!([]);
             judgement
         }

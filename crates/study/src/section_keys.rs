@@ -60,8 +60,8 @@ pub(crate) const SAMPLING: Section = Section {
             Factor::UntilCi,
             ValueType::Number(0.001, 99.0),
             "2",
-            "instead of `repetitions`: repeat each case until the 95 % interval of its median lies within +- \
-             this percentage of that median",
+            "instead of `repetitions`: repeat each case until half the width of the 95 % interval of its median \
+             is at most this percentage of the median, in two consecutive checks",
         ),
         factor_key(
             Factor::MaxRepetitions,
@@ -278,16 +278,17 @@ pub(crate) const ALPHA: Key = optional(
     ValueType::Number(0.000_1, 0.5),
     "0.05",
     "0.05",
-    "significance level: the largest probability of supporting a claim that is not true",
+    "significance level: the maximum probability of supporting a false claim, if the assumptions of the test hold",
 );
-/// Correction of p-values for multiple comparisons.
+/// Correction for multiple comparisons.
 pub(crate) const CORRECTION: Key = optional(
     "correction",
     ValueType::Choice(&["holm", "benjamini-hochberg", "none"]),
     "\"holm\"",
     "holm",
-    "correction of p-values and intervals if the claim has several parts; it always applies to rejection, and \
-     to support only if `min_fraction` is below 1",
+    "correction for multiple comparisons, if the claim has several parts. holm and benjamini-hochberg correct \
+     p-values by that method; for intervals, both divide alpha by the number of parts (Bonferroni). The correction \
+     applies to rejection and, if `min_fraction` is below 1, to support. none corrects nothing",
 );
 /// Minimum share of parts that must hold.
 pub(crate) const MIN_FRACTION: Key = optional(
@@ -371,7 +372,7 @@ pub const ORIGINAL_TEST_KEYS: &[Key] = &[
     Key { requirement: AS_ABOVE, ..ALPHA },
     Key {
         requirement: AS_ABOVE,
-        about: "correction of p-values",
+        about: "correction for multiple comparisons",
         example: "\"none\"",
         ..CORRECTION
     },

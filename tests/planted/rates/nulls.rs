@@ -1,5 +1,5 @@
-//! Null claims for each test: claims that are just false, where false support is most likely, and claims that are just
-//! true, where false rejection is most likely.
+//! Null claims for each test: claims whose true values lie on the bound between true and false. There, false support
+//! and false rejection are most likely.
 //!
 //! Lines that must not decide lie clear of all bounds: a claim about several lines is most often supported falsely if a
 //! single line is in doubt, and most often rejected falsely if all are.

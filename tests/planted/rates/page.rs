@@ -55,9 +55,9 @@ fn series(words: &[String]) -> String {
 }
 
 fn claims(page: &mut String) {
-    *page += "\n## Claims\n\nEach test has two claims. One is just false, so that *supported* is wrong. The other is \
-     just true, so that *rejected* is wrong.\n\n| test | wrong verdict | nominal rate | true values \
-     |\n|---|---|--:|---|\n";
+    *page += "\n## Claims\n\nEach test has two claims, with true values on the bound between true and false. For one \
+     of them, *supported* is the wrong verdict; for the other, it is *rejected*.\n\n| test | wrong verdict \
+     | nominal rate | true values |\n|---|---|--:|---|\n";
     for null in &NULLS {
         let (verdict, nominal) = (null.wrong.verdict(), 100.0 * null.nominal);
         let _ = writeln!(page, "| {} | {verdict} | {nominal} % | {} |", null.test, null.truth);

@@ -55,12 +55,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         minimum_kernel: "Any.",
         defaults_that_matter: "The result depends on the content of the messages, which --payload \
             selects. By default, all bytes of a message are the same. Deflate compresses such a \
-            message to 1/1000 of its size, lz4 to 1/250, and zstd to some 20 bytes; all three \
-            codecs run at their fastest. --payload compressible:R resembles text or tables. With \
-            --verify or --payload random, the messages do not become smaller, and all three codecs \
-            run at their slowest. A message is limited to the size that fits into a datagram even \
-            if the codec makes the message longer. In the worst case, deflate makes it longer by a \
-            tenth, and the other codecs make a large message longer by less than a hundredth.",
+            message to 1/1000 of its size, lz4 to 1/250, and zstd to some 20 bytes. --payload \
+            compressible:R resembles text or tables. With --verify or --payload random, the \
+            messages do not become smaller. A message is limited to the size that fits into a \
+            datagram even if the codec makes the message longer. The libraries bound this growth \
+            by a tenth for deflate and lz4, and by less than a hundredth for zstd (large \
+            messages).",
         references: &["man:unix(7)", "RFC 1951", "the LZ4 block format", "RFC 8878"],
     },
     limit,

@@ -42,8 +42,10 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Linux 2.6.23 (MSG_CMSG_CLOEXEC).",
         defaults_that_matter: "The same as for unix-dgram. The kernel allows at most SCM_MAX_FD \
-            (253) descriptors per message; the option fds accepts at most 64. Descriptors that are \
-            sent but not yet received count towards the sender's limit on open files.",
+            (253) descriptors per message; the option fds accepts at most 64. The kernel also \
+            counts, for each user, the descriptors that are sent but not yet received. While there \
+            are more of them than the sender's limit on open files (ulimit -n), sendmsg fails with \
+            ETOOMANYREFS, unless the sender has CAP_SYS_RESOURCE or CAP_SYS_ADMIN.",
         references: &["man:unix(7)", "man:cmsg(3)", "man:sendmsg(2)", "man:select(2)"],
     },
     limit: |setup| unix_limit(SocketType::DGRAM, setup),

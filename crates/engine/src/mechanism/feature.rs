@@ -11,34 +11,33 @@ pub(super) struct Feature {
     pub(super) name: &'static str,
     /// Whether this build has it.
     pub(super) is_built_in: bool,
-    /// What its build needs in addition to Rust and a C and C++ compiler; empty if nothing.
+    /// Tool that its build needs in addition to Rust and a C and C++ compiler; empty if none.
     pub(super) needs: &'static str,
 }
 
 impl Feature {
     /// Whether the mechanism can be used: only in builds with the feature.
     pub(super) fn availability(&self) -> Result<(), Unavailable> {
-        if self.is_built_in {
-            return Ok(());
-        }
-        let reason = format!("ipcperf was built without {}", self.name);
-        Err(Unavailable { reason, remedy: self.remedy() })
+        if self.is_built_in { Ok(()) } else { Err(self.missing()) }
     }
 
     /// The report of a run in a build without the feature.
     #[cfg(not(all(feature = "grpc", feature = "nng", feature = "zeromq")))]
     pub(super) fn refuse(&self) -> WorkerReport {
-        let words = format!("ipcperf was built without {}", self.name);
-        WorkerReport::Failed(Failure::new(FailureKind::SetUp, words).with_remedy(self.remedy()))
+        let Unavailable { reason, remedy } = self.missing();
+        WorkerReport::Failed(Failure::new(FailureKind::SetUp, reason).with_remedy(remedy))
     }
 
-    /// The command that adds it.
-    fn remedy(&self) -> String {
+    /// What a build without the feature says, with the command that adds it.
+    fn missing(&self) -> Unavailable {
         let needs = match self.needs {
             "" => String::new(),
             tool => format!(", which needs {tool}"),
         };
-        format!("cargo build --release --features {}{needs}", self.name)
+        Unavailable {
+            reason: format!("ipcperf was built without {}", self.name),
+            remedy: format!("cargo build --release --features {}{needs}", self.name),
+        }
     }
 }
 

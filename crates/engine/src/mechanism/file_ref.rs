@@ -46,8 +46,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             dir=/dev/shm, the files are in tmpfs, which has neither a disk nor a journal. No file \
             exists long enough to be written to the disk, unless the receiver lags. By default \
             three more descriptors are passed together with that of the file, as with dgram-fds. \
-            The queue of the socket holds at most net.unix.max_dgram_qlen (10) messages, so about \
-            as many files exist at a time. --kernel-buffer does not apply.",
+            If the receiver of a stream lags, SO_SNDBUF limits the queue of the socket to some 200 \
+            to 300 messages, and as many files exist at a time. Their descriptors may exceed the \
+            limit that dgram-fds describes. --kernel-buffer does not apply.",
         references: &[
             "man:unlink(2)",
             "man:unix(7)",

@@ -81,8 +81,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             IORING_SETUP_DEFER_TASKRUN).",
         defaults_that_matter: "The kernel runs no polling thread (no IORING_SETUP_SQPOLL). If the \
             socket is full, an operation waits as poll does: until at most a quarter of SO_SNDBUF \
-            is in use. (A plain write, as with unix-stream, continues as soon as any byte is \
-            free.) WRITE_FIXED stops halfway when the socket is full, so a large message takes \
+            is in use. WRITE_FIXED stops halfway when the socket is full, so a large message takes \
             several io_uring_enter calls. Registered buffers count towards RLIMIT_MEMLOCK.",
         references: &[
             "man:io_uring(7)",
@@ -119,9 +118,10 @@ fn unavailable(errno: Errno, disabled: &str) -> Unavailable {
             "needs Linux 5.12",
         ),
         (Errno::PERM, "1") => explain(
-            "kernel.io_uring_disabled is 1: only members of kernel.io_uring_group may use io_uring"
+            "kernel.io_uring_disabled is 1: only members of kernel.io_uring_group and processes \
+                with CAP_SYS_ADMIN may use io_uring"
                 .to_owned(),
-            "set it to 0 with sysctl, or join that group",
+            "set it to 0 with sysctl, join that group, or run with CAP_SYS_ADMIN",
         ),
         (Errno::PERM, "2") => explain(
             "kernel.io_uring_disabled is 2: io_uring is disabled for all processes".to_owned(),

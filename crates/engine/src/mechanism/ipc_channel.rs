@@ -43,10 +43,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         minimum_kernel: "Any.",
         defaults_that_matter: "The channels carry raw bytes (IpcBytesSender), not values \
             serialized by serde (IpcSender). A packet has the size of the send buffer of a new \
-            socket (net.core.wmem_default, usually 208 KiB). --kernel-buffer does not apply. If a \
-            peer dies while a message of several pieces is under way, the other peer does not \
-            notice, because it holds both ends of the socket that was created for the message. The \
-            library makes the system calls itself, so ipcperf does not count them.",
+            socket (net.core.wmem_default, usually 208 KiB). --kernel-buffer does not apply. If \
+            the receiver dies while a message of several pieces is under way, the sender does not \
+            notice, because it holds both ends of the socket that it created for the message. If \
+            the sender dies, the receiver notices. The library makes the system calls itself, so \
+            ipcperf does not count them.",
         references: &["[ipc-channel](https://docs.rs/ipc-channel)", "man:unix(7)"],
     },
     in_flight_messages: |_| 2,

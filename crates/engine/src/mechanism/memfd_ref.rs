@@ -16,6 +16,7 @@ use super::scm_rights::{close, datagram_pair, recv_with, send_with};
 use super::setup_failure::setup_failure;
 use super::shm_ring::available;
 use super::socket::flags;
+use super::sysctl::read_sysctl;
 use crate::channel::{
     Channel, Descriptors, Documentation, Endpoint, Granted, Mechanism, Opened, OptionSpec,
     OptionValues, Setup,
@@ -77,8 +78,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             F_SEAL_FUTURE_WRITE. The memfd therefore cannot shrink, so the receiver cannot get \
             SIGBUS, and the receiver cannot write to it. The sender can still change the memfd \
             through the mapping that it made before sealing, so the receiver copies the message. \
-            (The seal of kdbus, a D-Bus transport inside the kernel, stopped the sender too.) \
-            --kernel-buffer does not apply.",
+            (The seal of kdbus, a D-Bus transport inside the kernel, stopped the sender too.) With \
+            memfd=fresh, some 280 memfds of a stream exist at a time if the receiver lags: as \
+            many datagrams as fit into SO_SNDBUF. --kernel-buffer does not apply.",
         references: &["man:memfd_create(2)", "man:fcntl(2), F_ADD_SEALS", "man:unix(7)"],
     },
     availability: available,
@@ -91,6 +93,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 const MEMFDS: usize = 4;
 /// Size of a datagram, bytes: the length of the message and the number of its memfd.
 const HEADER_BYTES: usize = 16;
+/// Minimum number of bytes of `SO_SNDBUF` that the kernel charges for a datagram.
+const MIN_CHARGED_BYTES: u64 = 768;
 
 struct MemfdRef;
 
@@ -145,10 +149,15 @@ impl MemfdSource {
     }
 }
 
-/// Returns the number of reused memfds in both directions, or else the capacity of a datagram queue (sysctl
-/// `net.unix.max_dgram_qlen`, 10 by default) plus the messages being sent and received.
+/// Returns the number of reused memfds in both directions. With fresh memfds: one message being sent and one
+/// being received, and in a stream also as many as fit into `SO_SNDBUF`. (`net.unix.max_dgram_qlen` does not
+/// apply to two sockets that are connected to each other.)
 fn in_flight_messages(setup: &Setup<'_>) -> u64 {
-    if setup.option(&MEMFD) == "reused" { 2 * MEMFDS as u64 } else { 12 }
+    match setup.option(&MEMFD) {
+        "reused" => 2 * MEMFDS as u64,
+        _ if setup.workload.is_answered() => 2,
+        _ => 2 + read_sysctl("net/core/wmem_default", 212_992).div_ceil(MIN_CHARGED_BYTES),
+    }
 }
 
 fn message_bytes(setup: &Setup<'_>) -> usize {

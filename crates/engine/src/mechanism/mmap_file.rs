@@ -35,9 +35,10 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         minimum_kernel: "Linux 2.6.0.",
         defaults_that_matter: "The file is created in TMPDIR, or in /tmp if TMPDIR is not set. Its \
             space is allocated before it is mapped (fallocate, or by writing zeros). If the file \
-            is on a disk, the kernel writes dirty pages back every vm.dirty_writeback_centisecs. \
-            After that, the first store to each page takes a page fault again. On tmpfs, pages are \
-            never written back. The kernel buffers nothing, so --kernel-buffer does not apply.",
+            is on a disk, the kernel writes back pages that have been dirty for longer than \
+            vm.dirty_expire_centisecs (30 s). After that, the first store to each page takes a \
+            page fault again. On tmpfs, pages are never written back. The kernel buffers nothing, \
+            so --kernel-buffer does not apply.",
         references: &["man:mmap(2)", "man:futex(2)"],
     },
     in_flight_messages: |_| 2,

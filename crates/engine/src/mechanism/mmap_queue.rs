@@ -91,8 +91,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             every 100 ms whether the process of the other peer still exists. This check is \
             ipcperf's own: lock=futex by itself does not detect a death. With lock=pipe, the peer \
             gets end of file instead. With lock=mutex and lock=posix-sem, the C library makes the \
-            calls: ipcperf counts those that sleep, but not those that wake the other peer. \
-            --kernel-buffer does not apply.",
+            calls. ipcperf counts one call for each wait on the condition variable or semaphore, \
+            but no calls that wait for the mutex or wake the other peer. --kernel-buffer does not \
+            apply.",
         references: &[
             "man:fcntl_locking(2)",
             "man:pthread_mutexattr_setrobust(3)",

@@ -30,7 +30,6 @@ mod sysctl;
 mod sysv;
 mod temp_dir;
 #[cfg(any(feature = "grpc", feature = "nng", feature = "zeromq"))]
-#[allow(dead_code, reason = "each of these features uses a part")]
 mod uds_path;
 
 mod bus_copy;

@@ -36,10 +36,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "mq_send copies a message into the kernel, or directly to a receiver that \
-            sleeps. mq_receive returns the oldest message of the highest priority; ipcperf uses \
-            only one priority. mq_send sleeps if the queue is full, and mq_receive if it is empty. \
-            A program finds a queue by its name; ipcperf removes the name before the peers start.",
+        how_it_works: "mq_send copies a message into the kernel, and mq_receive copies it out, \
+            even if the receiver already sleeps. mq_receive returns the oldest message of the \
+            highest priority; ipcperf uses only one priority. mq_send sleeps if the queue is full, \
+            and mq_receive if it is empty. A program finds a queue by its name; ipcperf removes \
+            the name before the peers start.",
         message_boundaries: "Kept: each mq_receive returns one message.",
         minimum_kernel: "Linux 2.6.6, with CONFIG_POSIX_MQUEUE.",
         defaults_that_matter: "A message has at most fs.mqueue.msgsize_max (8192) bytes. Larger \

@@ -35,12 +35,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             to the master copies the data into a buffer. A kernel worker (kworker, whose CPU time \
             is not counted) passes the data on to the line discipline, from which a read of the \
             terminal gets it. Data that is written to the terminal reaches the master in the same \
-            way, except that the line discipline does not buffer it. In raw mode there is no echo, \
-            no editing, and no signals.",
-        message_boundaries: "None: a read returns what has arrived. A read of the terminal returns \
-            at most 4095 bytes.",
+            way, through the master's line discipline. In raw mode there is no echo, no editing, \
+            and no signals.",
+        message_boundaries: "None: a read returns what has arrived, usually at most 4095 bytes.",
         minimum_kernel: "Linux 4.13 (TIOCGPTPEER, which opens the terminal without a path).",
-        defaults_that_matter: "The line discipline holds 4096 bytes (N_TTY_BUF_SIZE), and up to 64 \
+        defaults_that_matter: "Each line discipline holds 4096 bytes (N_TTY_BUF_SIZE), and about 8 \
             KiB wait in front of it. Neither size can be set, so --kernel-buffer does not apply.",
         references: &["man:pty(7)", "man:termios(3)", "man:ioctl_tty(2)"],
     },
@@ -49,7 +48,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// Number of bytes that the line discipline holds.
+/// Number of bytes that a line discipline holds.
 const BUFFER_BYTES: u64 = 4096;
 
 fn available() -> Result<(), Unavailable> {

@@ -17,8 +17,9 @@ use super::setup_failure::setup_failure;
 use super::socket::flags;
 use crate::channel::{OptionSpec, OptionValues, Setup};
 
-/// Maximum number of additional descriptors passed with a message. All descriptors in flight count against
-/// the sender's limit on open files (1024), and a queue holds ten messages.
+/// Maximum number of additional descriptors passed with a message. `sendmsg` fails with `ETOOMANYREFS` while
+/// more descriptors are in flight for the sender's user than the sender may have open (1024), unless it is
+/// privileged. A queue holds up to about 280 messages, so a stream may fail from four descriptors on.
 const MAX_EXTRA_FDS: usize = 64;
 /// Those and the descriptor of the payload.
 const MAX_FDS: usize = MAX_EXTRA_FDS + 1;

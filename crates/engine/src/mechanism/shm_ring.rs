@@ -69,9 +69,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             short message needs only one cache line. There is no system call unless a peer has to \
             sleep.\n\n\
             - api=copy: messages are copied into the ring and out of it. If the peers share one \
-            CPU, each message is passed whole. Otherwise long messages are passed in chunks, so \
-            that both peers copy at the same time. The chunks have 24 KiB in round trips, where \
-            the ring has 256 KiB, and 64 KiB in streams, where the ring has 1 MiB.\n\
+            CPU or one thread, each message is passed whole. Otherwise long messages are passed in \
+            chunks, so that both peers copy at the same time. The chunks have 24 KiB in round \
+            trips, where the ring has 256 KiB, and 64 KiB in streams, where the ring has 1 MiB.\n\
             - api=loan: messages are composed and read in place. Messages of up to 16 KiB are in \
             the ring. Longer messages are in a pool of four slots; the slot that was freed last is \
             used next. An echo is copied from one ring to the other.\n\
@@ -88,8 +88,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         minimum_kernel: "Linux 3.17 (memfd_create). Since 5.14, the kernel populates the mapping \
             faster.",
         defaults_that_matter: "Spinning needs a CPU for each peer: if the peers share one CPU, \
-            wait=spin-futex sleeps at once. A peer that has waited for 32 ms checks whether the \
-            other peer was killed. The kernel buffers nothing, so --kernel-buffer does not apply.",
+            wait=spin-futex sleeps at once. In mode 1thread, the options wait and batch have no \
+            effect. A peer that has waited for 32 ms checks whether the other peer was killed. The \
+            kernel buffers nothing, so --kernel-buffer does not apply.",
         references: &["man:memfd_create(2)", "man:futex(2)", "man:mmap(2)"],
     },
     availability: available,

@@ -45,13 +45,15 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             which get the caller's IDs.) Each direction has its own signal. The signals have no \
             handler: all threads block them. Only the limit on queued signals would slow the \
             sender down, so the peers count the signals in shared memory: once 128 are queued, the \
-            sender sleeps on a futex until the receiver has taken half of them.",
+            sender sleeps on a futex until the receiver has taken up to half of them. (The \
+            receiver wakes it after every 64th signal.)",
         message_boundaries: "Kept: each signal carries one message of at most one word, with the \
             length of the message in si_errno.",
         minimum_kernel: "Linux 2.2.",
         defaults_that_matter: "RLIMIT_SIGPENDING limits the signals that are queued for all \
             processes of a user. If other processes have used up the limit, the sender tries again \
-            every millisecond. It gives up after 1 s in which it could queue nothing.",
+            every millisecond. It gives up after 1 s of refusals in which it had no signal queued \
+            itself.",
         references: &[
             "man:sigqueue(3)",
             "man:rt_sigqueueinfo(2)",

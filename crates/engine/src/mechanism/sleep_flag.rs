@@ -12,12 +12,13 @@ use rustix::thread::futex::{self, Flags};
 pub(super) struct SleepFlag(AtomicU32);
 
 impl SleepFlag {
-    /// Announces that this side sleeps, and sleeps if `must_sleep` still holds then, for at most `limit`. Returns
-    /// whether it made a system call. Whatever ended the sleep, the caller checks again what it waits for.
+    /// Sets the flag, then sleeps for at most `limit` if `must_sleep` still holds. Returns whether it made a system
+    /// call. The sleep can end early, so the caller must check its condition again.
     ///
-    /// The flag itself is the futex word. The other side clears it before it wakes, and may be late with that: its wake
-    /// for an earlier message can come between the announcement and the sleep. On any other word this side would then
-    /// sleep with its flag cleared, and nobody would ever wake it.
+    /// The flag itself must be the futex word. The other side clears the flag before it wakes this side, and a late
+    /// wake for an earlier message can clear it just before this side sleeps. The futex call then returns at once,
+    /// because the word has changed. With a separate futex word, this side would sleep although its flag is cleared,
+    /// and the other side would never wake it.
     pub(super) fn sleep_while(
         &self,
         must_sleep: impl FnOnce() -> bool,
@@ -38,7 +39,7 @@ impl SleepFlag {
     /// system call.
     ///
     /// # Errors
-    /// Returns the system's error; there is none for a mapped flag.
+    /// Returns the error of the futex call, which cannot fail while the flag is mapped.
     #[inline]
     pub(super) fn wake(&self) -> Result<bool, Errno> {
         fence(Ordering::SeqCst);
@@ -107,6 +108,7 @@ mod tests {
         thread::spawn(move || {
             while !late.is_done.load(Ordering::Relaxed) {
                 late.flag.wake().unwrap();
+                thread::yield_now();
             }
         });
         let all = [(); 2].map(|()| ended.recv_timeout(Duration::from_secs(300)));

@@ -55,11 +55,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             socket, mostly within the sender's own system call.",
         message_boundaries: "None: a read returns what has arrived, up to the requested size.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "ipcperf sets TCP_NODELAY; the system's default is off. Buffers grow \
-            automatically (net.ipv4.tcp_wmem, net.ipv4.tcp_rmem). If --kernel-buffer requests a \
-            size, this size is fixed. ipcperf requests the size before it makes the connection: if \
-            a small buffer were set later, the connection would stall on segments for which the \
-            buffer has no room.",
+        defaults_that_matter: "With nodelay=on, the default, ipcperf sets TCP_NODELAY; in the \
+            kernel, it is off by default. Buffers grow automatically (net.ipv4.tcp_wmem, \
+            net.ipv4.tcp_rmem). If --kernel-buffer requests a size, this size is fixed. ipcperf \
+            requests the size before it makes the connection: if a small buffer were set later, \
+            the connection would stall on segments for which the buffer has no room.",
         references: &["man:tcp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::STREAM),

@@ -1,16 +1,23 @@
 //! Paths of Unix domain sockets, at which mechanisms based on a library connect.
 
+#[cfg(any(feature = "grpc", feature = "zeromq"))]
 use std::os::unix::net::UnixListener;
+#[cfg(any(feature = "grpc", feature = "zeromq"))]
 use std::path::Path;
 
-use ipcperf_model::{Failure, FailureKind};
+use ipcperf_model::Failure;
+#[cfg(any(feature = "grpc", feature = "zeromq"))]
+use ipcperf_model::FailureKind;
 use rustix::io::Errno;
 
+#[cfg(any(feature = "nng", feature = "zeromq"))]
 use super::run_dir;
 use super::setup_failure::setup_failure;
+#[cfg(any(feature = "nng", feature = "zeromq"))]
 use crate::channel::Setup;
 
 /// Returns the path of a socket in a folder that exists as long as the run.
+#[cfg(any(feature = "nng", feature = "zeromq"))]
 pub(super) fn run_dir_socket_path(setup: &Setup<'_>) -> Result<&'static str, Failure> {
     // Only one name is needed.
     let [path, _] = &run_dir::create(setup, ["socket", "socket"])?.names;
@@ -21,6 +28,7 @@ pub(super) fn run_dir_socket_path(setup: &Setup<'_>) -> Result<&'static str, Fai
 }
 
 /// Creates a socket that listens at `path`.
+#[cfg(any(feature = "grpc", feature = "zeromq"))]
 pub(super) fn listen_at(path: &Path) -> Result<UnixListener, Failure> {
     UnixListener::bind(path).map_err(|error| match Errno::from_io_error(&error) {
         Some(errno) => setup_failure("bind", errno),

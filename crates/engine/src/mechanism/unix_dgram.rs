@@ -25,12 +25,15 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "Each send appends one socket buffer (skb) to the receiver's queue, and each \
-            receive removes one. The sender sleeps if SO_SNDBUF is used up or the queue is full. \
-            Unlike datagrams over a network, these datagrams always arrive, and in order.",
+            receive removes one. When SO_SNDBUF is used up, the sender sleeps until at most a \
+            quarter of it is in use. Unlike datagrams over a network, these datagrams always \
+            arrive, and in order.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "At most net.unix.max_dgram_qlen (10) messages wait in the queue. \
-            The largest message is 32 bytes smaller than SO_SNDBUF (212992 bytes).",
+        defaults_that_matter: "The largest message is 32 bytes smaller than SO_SNDBUF (212992 \
+            bytes). SO_SNDBUF alone limits how many messages wait in the queue: \
+            net.unix.max_dgram_qlen does not apply to two sockets that are connected to each \
+            other.",
         references: &["man:unix(7)", "man:socketpair(2)", "man:socket(7)"],
     },
     limit: |setup| unix_limit(SocketType::DGRAM, setup),

@@ -26,10 +26,10 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A write copies the bytes into socket buffers (skbs of up to 32 KiB and \
-            their pages) in the receiver's queue. A read copies the bytes out of them. The writer \
-            sleeps while the queue exceeds SO_SNDBUF. With wait=poll, the descriptors are \
-            nonblocking, and a peer calls poll before each read and each write: one additional \
-            call per read and per write.",
+            their pages) in the receiver's queue. A read copies the bytes out of them. When \
+            SO_SNDBUF is used up, the writer sleeps until at most a quarter of it is in use. With \
+            wait=poll, the descriptors are nonblocking, and a peer calls poll before each read and \
+            each write: one additional call per read and per write.",
         message_boundaries: "None: a read returns what is queued, up to the requested size, even \
             if it comes from several writes.",
         minimum_kernel: "Any.",

@@ -19,7 +19,7 @@ use crate::{leftovers, mechanism};
 /// # Errors
 /// Returns errors of reading or writing. A failed run is a normal report.
 pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> std::io::Result<()> {
-    // First of all, because mechanisms include third-peer programs and libraries. If it fails, a custom mechanism
+    // First of all, because mechanisms include third-party programs and libraries. If it fails, a custom mechanism
     // repeats the attempt and is refused.
     let _ = Unprivileged::new();
     let mut line = String::new();

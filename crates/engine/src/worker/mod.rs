@@ -68,9 +68,7 @@ fn measure(spec: &RunSpec, ends: Ends) -> Result<Measurement, Failure> {
     };
     let steal_ns =
         steal_before_ns.zip(steal_ns(&cpus)).map(|(before, after)| after.saturating_sub(before));
-    let measurement = combine(reports, granted, spec);
-    let lost_messages = measurement.lost_messages.filter(|_| is_lossy);
-    Ok(Measurement { steal_ns, lost_messages, ..measurement })
+    Ok(Measurement { steal_ns, ..combine(reports, granted, is_lossy, spec) })
 }
 
 /// The ends of an open mechanism, and the message memory if it is touched before the fork.
@@ -129,8 +127,13 @@ fn run_one_thread(spec: &RunSpec, opened: Ends, control: &Control) -> Result<Pee
     peer.run().map_err(|failure| failure.with_role(role))
 }
 
-/// Combines the reports of the peers (the sender's first).
-fn combine(mut reports: Vec<PeerReport>, granted: Granted, spec: &RunSpec) -> Measurement {
+/// Combines the reports of the peers (the sender's first). `is_lossy`: the mechanism may lose messages.
+fn combine(
+    mut reports: Vec<PeerReport>,
+    granted: Granted,
+    is_lossy: bool,
+    spec: &RunSpec,
+) -> Measurement {
     let mut roles: Vec<RoleUsage> = reports.iter().map(|peer| peer.usage.clone()).collect();
     roles.extend(reports.iter_mut().filter_map(|peer| peer.broker.take()));
     let counter_readings =
@@ -145,8 +148,7 @@ fn combine(mut reports: Vec<PeerReport>, granted: Granted, spec: &RunSpec) -> Me
         total_bytes: first.total_bytes,
         messages: first.arrived,
         arrived_bytes: first.total_bytes.saturating_sub(lost * spec.buffer_bytes),
-        // Kept only if the mechanism may lose messages.
-        lost_messages: Some(lost),
+        lost_messages: is_lossy.then_some(lost),
         calibration_phases: first.calibration_phases,
         slices_ns: first.slices_ns,
         kernel_thread_ns: first.kernel_thread_ns,

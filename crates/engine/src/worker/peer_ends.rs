@@ -1,5 +1,5 @@
-//! What a peer needs of its mechanism, behind one interface: everything else in a worker is compiled once, and only the
-//! loops of the timed region are compiled for each mechanism.
+//! Interface between a peer and its mechanism. Only the loops of the timed region are compiled for each mechanism; all
+//! other code of a worker uses this interface and is compiled once.
 
 use ipcperf_model::message_options::{MessageOptions, Touch};
 use ipcperf_model::{Failure, PayloadCheck, Role, RunSpec};

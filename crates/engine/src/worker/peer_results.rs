@@ -11,6 +11,11 @@ pub(super) const GRACE_MS: u32 = 100;
 /// A peer's report or failure.
 pub(super) type PeerResult = Result<PeerReport, Failure>;
 
+/// The failure of a peer that has no end of the mechanism.
+pub(super) fn missing_end() -> Failure {
+    Failure::new(FailureKind::Worker, "the peer was started without its end")
+}
+
 /// Returns all reports, or the failure that explains the others: a peer found gone is an effect, not a cause.
 pub(super) fn collect_reports(
     results: impl IntoIterator<Item = PeerResult>,

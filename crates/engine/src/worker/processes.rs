@@ -19,7 +19,7 @@ use rustix::process::{
 
 use super::peer::{PeerReport, PeerRunner};
 use super::peer_ends::PeerEnds;
-use super::peer_results::{GRACE_MS, PeerResult, collect_reports};
+use super::peer_results::{GRACE_MS, PeerResult, collect_reports, missing_end};
 use super::threads::panic_failure;
 use super::{Ends, objects};
 use crate::channel::peer_placement;
@@ -77,10 +77,6 @@ fn close_end(end: Option<Box<dyn PeerEnds>>) {
     if let Some(end) = end {
         end.close_after_fork();
     }
-}
-
-fn missing_end() -> Failure {
-    Failure::new(FailureKind::Worker, "the peer was forked without its end")
 }
 
 /// Forks a process that runs `play`, reports, and exits.

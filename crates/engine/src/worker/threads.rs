@@ -9,7 +9,7 @@ use ipcperf_model::{Failure, FailureKind, Role, RunSpec};
 use rustix::io::Errno;
 
 use super::peer::{PeerReport, PeerRunner};
-use super::peer_results::{GRACE_MS, PeerResult, collect_reports};
+use super::peer_results::{GRACE_MS, PeerResult, collect_reports, missing_end};
 use super::{Ends, comm};
 use crate::channel::peer_placement;
 use crate::harness_failure;
@@ -25,7 +25,8 @@ pub(super) fn run(
     let (report, reports) = mpsc::channel();
     let roles = [Role::Sender, Role::Receiver];
     let helper = ends.helper;
-    let peers = std::iter::once(ends.first).chain(ends.second).zip(ends.memory);
+    let second = ends.second.ok_or_else(missing_end)?;
+    let peers = [ends.first, second].into_iter().zip(ends.memory);
     for (role, (ends, memory)) in roles.into_iter().zip(peers) {
         let (report, spec) = (report.clone(), spec.clone());
         let play = move || {

@@ -1,5 +1,6 @@
-//! Resource use of a peer: its `getrusage` before and after, and the kernel's per-thread counters. If a library works
-//! for the peer on its own threads, the use of the whole process.
+//! Resource use of a peer. CPU time comes from the clock of the thread; page faults, context switches and the split
+//! into user and system time come from `getrusage`; the run delay comes from `schedstat`. If a library works for the
+//! peer on its own threads, the clock and `getrusage` cover the whole process.
 //!
 //! The two calls of `getrusage` also mark the timed region in a trace: between them a peer makes only the calls of its
 //! workload.

@@ -8,6 +8,11 @@ use crate::NO_SPACE;
 use crate::channel::Endpoint;
 use crate::payload_check::{MessageDirection, Payload};
 
+/// Remedy for a send with which too many descriptors would be in flight.
+const MANY_DESCRIPTORS: &str = "raise the limit on open files, which also limits the descriptors in \
+                                flight (ulimit -n 20000), or pass fewer with each message (option \
+                                fds)";
+
 /// Composes message `number`, of `bytes`, in its send buffer, and sends it.
 #[inline]
 pub(super) fn send<E: Endpoint, P: Payload>(
@@ -158,6 +163,7 @@ pub(super) fn call_failed(call: &str, bytes: usize, errno: Errno) -> Failure {
         Failure::from_errno(what, format!("{call} of {bytes} bytes"), errno.raw_os_error());
     match errno {
         Errno::NOSPC | Errno::DQUOT => failure.with_remedy(NO_SPACE),
+        Errno::TOOMANYREFS => failure.with_remedy(MANY_DESCRIPTORS),
         _ => failure,
     }
 }

@@ -5,7 +5,7 @@ mod study;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use ipcperf_study::Length;
 
@@ -31,8 +31,8 @@ pub(super) struct Arguments {
 
 /// Help text on `ipcperf` without a command, and on its results file.
 pub(super) const WITHOUT_COMMAND: &str = "Without a command, ipcperf surveys this machine: ten mechanisms, about a \
-    minute. Every measurement writes its results to a new file in ~/.local/share/ipcperf, or to the file that --out \
-    names.";
+    minute. Results are stored in a new file in ~/.local/share/ipcperf (in $XDG_DATA_HOME/ipcperf if XDG_DATA_HOME is \
+    set), or in the file that --out names. Compatibility programs only print their results.";
 
 fn after_help() -> String {
     let codes = EXIT_CODES.map(|(code, meaning)| format!("  {code:<8}  {meaning}"));
@@ -47,9 +47,9 @@ fn after_help() -> String {
 pub(super) enum Command {
     /// Survey this machine: ten common mechanisms at four message sizes, on one CPU and on two CPUs
     Survey(SurveyArguments),
-    /// Measure a matrix: every combination of the given mechanisms, sizes, placements, ... is a case
+    /// Measure a matrix of mechanisms, sizes, placements, ...: each of its cells is a case
     Run(RunArguments),
-    /// Run one case with instruments; print what they observed, and how much they slowed the case down
+    /// Run one case with instruments; print their observations, and how much they slowed it down
     #[command(mut_arg("json", |json| json.help(TRACE_JSON)))]
     Trace(RunArguments),
     /// Print the cases of a matrix or of a study, and the estimated time; measure nothing
@@ -58,15 +58,15 @@ pub(super) enum Command {
     List(ListArguments),
     /// Describe this machine: environment, hardware limits, warnings and remedies
     Machine(MachineArguments),
-    /// Check this machine: what works, how to enable the rest, and what killed runs left behind
+    /// Check this machine: what works, how to enable the rest, and leftovers of killed runs
     Doctor(DoctorArguments),
     /// Print the tables of results files
     Show(ShowArguments),
     /// Convert results files to CSV, JSON, Markdown or the format of another program
     Export(ExportArguments),
-    /// Continue an interrupted measurement: make the missing runs, in the planned order
+    /// Continue an interrupted measurement: execute the missing runs, in the planned order
     Resume(ResumeArguments),
-    /// Write a report on results files: one HTML page with figures
+    /// Write a report on results files: an HTML page with figures
     Report(ReportArguments),
     /// List, show, create, check, plan, run and judge studies
     Study(StudyArguments),
@@ -80,7 +80,7 @@ pub(super) enum Command {
 
 #[derive(Args, Debug, Default)]
 pub(super) struct SurveyArguments {
-    /// Measure two of the four sizes only
+    /// Measure only two of the four message sizes
     #[arg(long)]
     pub(super) quick: bool,
     /// Also write a report, one HTML page, to FILE.html
@@ -99,17 +99,15 @@ pub(super) struct RunArguments {
 }
 
 #[derive(Args, Debug)]
-#[command(mut_arg("mechanism", |mechanism| {
-    mechanism.required(false).required_unless_present("study")
-}))]
+#[command(mut_arg("mechanism", |mechanism| mechanism.required(false)))]
+#[command(group(ArgGroup::new("subject").args(["study", "mechanism"]).required(true).multiple(true)))]
 #[command(override_usage = "ipcperf plan [OPTIONS] <STUDY|-m NAMES>")]
 pub(super) struct PlanArguments {
     #[arg(value_name = "STUDY", help = studies_help())]
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
     #[arg(conflicts_with_all = MatrixArguments::ids())]
     pub(super) study: Option<String>,
-    /// With a study: a shorter measurement, with every second buffer size of a long list, at most 10 repetitions, and
-    /// fewer messages where the study says so
+    /// With a study: plan the shorter measurement of ipcperf study run --quick
     #[arg(long, requires = "study")]
     pub(super) quick: bool,
     #[command(flatten)]
@@ -137,10 +135,10 @@ const TRACE_JSON: &str = "Print a JSON array of what the instruments observed, i
 /// Where results go and what is printed.
 #[derive(Args, Debug, Default)]
 pub(super) struct OutputArguments {
-    /// Write results to FILE [default: a new file in ~/.local/share/ipcperf]
+    /// Write the results to FILE [default: a new file in ~/.local/share/ipcperf]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     pub(super) out: Option<PathBuf>,
-    /// Replace the FILE of --out if it exists
+    /// Overwrite the FILE of --out if it exists
     #[arg(long, help_heading = OUTPUT)]
     pub(super) force: bool,
     #[command(flatten)]
@@ -208,17 +206,17 @@ pub(super) struct ReportArguments {
     /// Judge the hypotheses of this study [default: the study that is stored in the files]
     #[arg(long, value_name = "NAME|FILE")]
     pub(super) study: Option<String>,
-    /// Also write each figure to DIR, as SVG, PDF and PNG
+    /// Also write each figure to DIR as SVG, PDF and PNG (PDF and PNG if built with feature pdf-png)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(super) figures: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct ResumeArguments {
-    /// Results file of a command that was interrupted, was killed, or ran out of disk space
+    /// Results file of a measurement that was interrupted, was killed, or ran out of disk space
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
-    /// Retry all failed runs [default: only runs that failed for a temporary lack of a resource]
+    /// Retry all failed runs [default: only those that failed for lack of memory, processes, ...]
     #[arg(long)]
     pub(super) retry_failed: bool,
     #[command(flatten)]
@@ -231,7 +229,7 @@ pub(super) struct ResumeArguments {
 
 #[derive(Args, Debug)]
 pub(super) struct DoctorArguments {
-    /// Remove what killed runs of this user left behind
+    /// Remove leftovers of this user's killed runs: files and IPC objects
     #[arg(long)]
     pub(super) clean: bool,
     /// Print one JSON object instead of tables

@@ -28,7 +28,7 @@ pub(super) struct CompatArguments {
 
 fn programs_help() -> String {
     Known::programs().help(
-        "Program to run as, followed by its arguments; without a program, all are listed. One of",
+        "Program to run as, followed by its arguments; if omitted, all programs are listed. One of",
     )
 }
 

@@ -24,7 +24,7 @@ const EXAMPLES: [(&str, &str); 9] = [
     ("ipcperf run -m pipe --set pipe.capacity=4KiB..1MiB", "measure each value of an option"),
     (
         "ipcperf run -m pipe -b 64KiB --until-ci 2",
-        "repeat until the 95 % interval of the median lies within +-2 % of the median",
+        "repeat until the half-width of the 95 % confidence interval of the median is at most 2 % of the median",
     ),
     ("ipcperf plan -m all -b 64..1MiB", "print the cases and the estimated time; measure nothing"),
     ("ipcperf export csv survey.jsonl -o survey.csv", "convert results to CSV, for a spreadsheet"),

@@ -14,7 +14,8 @@ use crate::printing::print_message;
 
 use super::arguments::Arguments;
 
-/// Maximum length of a word for which no similar word is suggested: short words resemble each other by chance.
+/// Maximum length of a word that gets the list of known words instead of a similar one: short words resemble each other
+/// by chance.
 const MAX_SHORT_WORD: usize = 3;
 
 /// Prints help or version to standard output, and everything else as an error. Returns the exit code.
@@ -26,13 +27,13 @@ pub(super) fn report(error: &clap::Error) -> ExitCode {
     }
     let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
     let (path, command) = typed_command(&typed);
-    let words = message(error, &path, &command, &typed);
+    let words = message(error, &path, &command);
     print_message(&printable_line(&format!("ipcperf: {words} (see {path} --help)")));
     ExitCode::from(2)
 }
 
-/// Returns the message for `error` in the arguments `typed` of `command`, which is named `path`.
-fn message(error: &clap::Error, path: &str, command: &Command, typed: &[OsString]) -> String {
+/// Returns the message for `error` in the arguments of `command`, which is named `path`.
+fn message(error: &clap::Error, path: &str, command: &Command) -> String {
     let words = match error.kind() {
         ErrorKind::UnknownArgument => unknown_argument(error, path, command),
         ErrorKind::InvalidSubcommand => unknown_command(error, command),
@@ -41,11 +42,11 @@ fn message(error: &clap::Error, path: &str, command: &Command, typed: &[OsString
         }
         ErrorKind::InvalidValue => invalid_value(error),
         ErrorKind::ValueValidation => wrong_number(error),
-        ErrorKind::MissingRequiredArgument => Some(missing_arguments(error, path, typed)),
+        ErrorKind::MissingRequiredArgument => Some(missing_arguments(error)),
         ErrorKind::ArgumentConflict => conflict(error),
         _ => None,
     };
-    words.unwrap_or_else(|| on_one_line(&error.to_string()))
+    words.unwrap_or_else(|| other_error(error))
 }
 
 /// Returns the text that `error` holds about `kind`.
@@ -100,13 +101,22 @@ fn invalid_value(error: &clap::Error) -> Option<String> {
         return Some(format!("a value is missing: {argument}"));
     }
     let known = texts(error, ContextKind::ValidValue);
-    let what = argument.trim_matches(['<', '>', '[', ']', '.']).to_lowercase();
     let hint = if value.chars().count() > MAX_SHORT_WORD {
         suggestion(value, known.iter().copied())
     } else {
         format!("expected one of {}", known.join(", "))
     };
-    Some(format!("unknown {what} `{}`; {hint}", shorten(value)))
+    Some(format!("{}; {hint}", unknown_value(argument, &shorten(value))))
+}
+
+/// Returns the message for a `value` that is not one of the known values of `argument`: an option, or a positional one
+/// such as `<KIND>`.
+fn unknown_value(argument: &str, value: &str) -> String {
+    if argument.starts_with('-') {
+        return format!("unknown value `{value}` of {}", flag(argument));
+    }
+    let what = argument.trim_matches(['<', '>', '[', ']', '.']).to_lowercase();
+    format!("unknown {what} `{value}`")
 }
 
 /// Returns the message for a value that is not a number, or is not in the range of its option.
@@ -115,29 +125,19 @@ fn wrong_number(error: &clap::Error) -> Option<String> {
     let value = shorten(text(error, ContextKind::InvalidValue)?);
     let cause = error.source()?;
     let is_no_integer = |error: &ParseIntError| *error.kind() == IntErrorKind::InvalidDigit;
-    Some(if cause.is::<ParseFloatError>() {
-        format!("{option} takes a number, not `{value}`")
+    let wanted = if cause.is::<ParseFloatError>() {
+        "a number"
     } else if cause.downcast_ref().is_some_and(is_no_integer) {
-        format!("{option} takes a whole number, not `{value}`")
+        // No option takes a negative number.
+        if value.starts_with('-') { "a whole number, 0 or more" } else { "a whole number" }
     } else {
-        format!("invalid value `{value}` of {option}: {cause}")
-    })
+        return Some(format!("invalid value `{value}` of {option}: {cause}"));
+    };
+    Some(format!("{option} takes {wanted}, not `{value}`"))
 }
 
-fn missing_arguments(error: &clap::Error, path: &str, typed: &[OsString]) -> String {
+fn missing_arguments(error: &clap::Error) -> String {
     let missing = texts(error, ContextKind::InvalidArg);
-    let is_only = |name: &str| matches!(missing.as_slice(), [argument] if flag(argument) == name);
-    if is_only("--until-ci") {
-        let limits = ["--max-repetitions", "--max-time"];
-        let is_given = |limit: &&str| {
-            typed.iter().any(|word| word.to_string_lossy().split('=').next() == Some(*limit))
-        };
-        let given = limits.into_iter().find(is_given).unwrap_or("this limit");
-        return format!("{given} needs --until-ci PCT");
-    }
-    if path == "ipcperf plan" && is_only("--mechanism") {
-        return "a study, or mechanisms with -m NAMES, must be given".to_owned();
-    }
     let plural = if missing.len() == 1 { "" } else { "s" };
     format!("missing argument{plural}: {}", missing.join(", "))
 }
@@ -158,14 +158,13 @@ fn flag(argument: &str) -> &str {
     argument.split([' ', '=']).next().unwrap_or(argument)
 }
 
-/// Joins the lines of an error of the argument parser; leaves out the usage, which the help screen has.
-fn on_one_line(text: &str) -> String {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let message = lines.take_while(|line| {
-        !line.starts_with("Usage:") && !line.starts_with("For more information")
-    });
-    let joined = message.collect::<Vec<_>>().join(" ");
-    joined.trim_start_matches("error: ").replace(" tip: ", "; ")
+/// Returns the message for an error of a rare kind, such as an argument that is not UTF-8: the description of the kind.
+fn other_error(error: &clap::Error) -> String {
+    let what = error.kind().as_str().unwrap_or("invalid arguments");
+    match text(error, ContextKind::InvalidArg) {
+        Some(argument) => format!("{argument}: {what}"),
+        None => what.to_owned(),
+    }
 }
 
 /// Returns the command that the arguments `typed` name, such as `ipcperf study run`, with its definition.
@@ -182,6 +181,9 @@ fn typed_command(typed: &[OsString]) -> (String, Command) {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
     use clap::Parser as _;
 
     use super::*;
@@ -191,12 +193,12 @@ mod tests {
     }
 
     /// Returns the message for the arguments in `line`.
-    fn told(line: &str) -> String {
+    fn message_for(line: &str) -> String {
         let typed = typed(line);
         let all = std::iter::once(OsString::from("ipcperf")).chain(typed.iter().cloned());
         let error = Arguments::try_parse_from(all).expect_err(line);
         let (path, command) = typed_command(&typed);
-        message(&error, &path, &command, &typed)
+        message(&error, &path, &command)
     }
 
     #[test]
@@ -209,37 +211,62 @@ mod tests {
 
     #[test]
     fn an_unknown_word_gets_the_nearest_or_all() {
-        assert_eq!(told("survey --quik"), "unknown option `--quik`; did you mean `--quick`?");
-        assert_eq!(told("lst"), "unknown command `lst`; did you mean `list`?");
         assert_eq!(
-            told("list mechansims"),
+            message_for("survey --quik"),
+            "unknown option `--quik`; did you mean `--quick`?"
+        );
+        assert_eq!(message_for("lst"), "unknown command `lst`; did you mean `list`?");
+        assert_eq!(
+            message_for("list mechansims"),
             "unknown kind `mechansims`; did you mean `mechanisms`?"
         );
         let shells = "unknown shell `csh`; expected one of bash, elvish, fish, powershell, zsh";
-        assert_eq!(told("completions csh"), shells);
+        assert_eq!(message_for("completions csh"), shells);
     }
 
     #[test]
     fn what_is_missing_is_named_with_what_needs_it() {
-        assert_eq!(told("show"), "missing argument: <FILE>...");
-        assert_eq!(told("run -m pipe --max-time 5"), "--max-time needs --until-ci PCT");
-        assert_eq!(told("plan"), "a study, or mechanisms with -m NAMES, must be given");
-        assert_eq!(told("run -m pipe --total"), "a value is missing: --total <BYTES>");
-        assert!(told("study").starts_with("ipcperf study needs a command: list, show"));
+        assert_eq!(message_for("show"), "missing argument: <FILE>...");
+        assert_eq!(message_for("run -b 64"), "missing argument: --mechanism <NAMES>");
+        assert_eq!(message_for("plan"), "missing argument: <STUDY|--mechanism <NAMES>>");
+        assert_eq!(message_for("run -m pipe --total"), "a value is missing: --total <BYTES>");
+        assert!(message_for("study").starts_with("ipcperf study needs a command: list, show"));
     }
 
     #[test]
     fn what_does_not_fit_is_repeated() {
         let number = "--repetitions takes a whole number, not `many`";
-        assert_eq!(told("run -m pipe --repetitions many"), number);
-        assert_eq!(told("run -m pipe --timeout soon"), "--timeout takes a number, not `soon`");
-        let both = told("run -m pipe --until-ci 2 --repetitions 3");
+        assert_eq!(message_for("run -m pipe --repetitions many"), number);
+        assert_eq!(
+            message_for("run -m pipe --timeout soon"),
+            "--timeout takes a number, not `soon`"
+        );
+        let negative = "--seed takes a whole number, 0 or more, not `-1`";
+        assert_eq!(message_for("run -m pipe --seed -1"), negative);
+        let both = message_for("run -m pipe --until-ci 2 --repetitions 3");
         assert!(both.contains("cannot be combined with"), "{both}");
     }
 
     #[test]
-    fn other_errors_are_on_one_line() {
-        let text = "error: something is wrong\n\n  tip: do something else\n\nUsage: x\n";
-        assert_eq!(on_one_line(text), "something is wrong; do something else");
+    fn an_option_that_takes_one_value_can_only_be_given_once() {
+        for option in ["--total 64", "--profile-event cycles", "--seed 1"] {
+            let name = flag(option);
+            let words = format!("{name} can only be given once");
+            assert_eq!(message_for(&format!("run -m pipe {option} {option}")), words);
+        }
+    }
+
+    #[test]
+    fn a_value_is_named_by_its_option_or_its_kind() {
+        assert_eq!(unknown_value("<KIND>", "x"), "unknown kind `x`");
+        assert_eq!(unknown_value("--form <FORM>", "x"), "unknown value `x` of --form");
+    }
+
+    #[test]
+    fn an_argument_that_is_not_utf_8_is_reported_on_one_line() {
+        let words = [OsStr::new("ipcperf"), OsStr::new("run"), OsStr::from_bytes(b"--seed=\xff")];
+        let error = Arguments::try_parse_from(words).expect_err("an error");
+        let words = "invalid UTF-8 was detected in one or more arguments";
+        assert_eq!(message(&error, "ipcperf run", &Arguments::command()), words);
     }
 }

@@ -9,7 +9,7 @@ use super::export::Exports;
 use super::results_input;
 use crate::build_info::environment;
 use crate::cli::session::{analyzed_file, decided_cases_of, print_results, topology};
-use crate::error::{Error, ExitStatus};
+use crate::error::{Error, ExitStatus, WriteStage};
 use crate::printing::{Progress, print_message};
 use crate::runner::{self, Outcome, ResumeState, Retry, check_custom, stored_plan};
 use ipcperf_plan::machine::{NoiseDetection, noise_detection};
@@ -18,7 +18,8 @@ use ipcperf_study::Study;
 
 pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitStatus, Error> {
     let refuse = |words: String| Error::usage(format!("{}: {words}", arguments.file.display()));
-    let mut writer = Writer::open(arguments.file.clone())?;
+    let mut writer = Writer::open(arguments.file.clone())
+        .map_err(|error| Error::before_open(error, WriteStage::Open))?;
     let (mut results, origin) = writer.read()?;
     results_input::complete_facts(&mut results);
     let exports = Exports::parse(&arguments.exports.export, Some(&arguments.file))?;
@@ -99,7 +100,8 @@ fn check_same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Resu
     missing.map_or(Ok(()), |cpu| {
         let allowed = topology.allowed();
         Err(format!(
-            "measured on CPU {cpu}, which is not one of the CPUs that this process may use ({allowed})"
+            "measured on CPU {cpu}, which is not one of the CPUs that this process may use ({allowed}); permit it \
+             (taskset, cpuset), or start a new measurement"
         ))
     })
 }
@@ -113,7 +115,7 @@ fn check_same_noise_detection(header: &Header) -> Result<(), String> {
                 .to_owned())
         }
         (None | Some(true), NoiseDetection::Off) => Err("measured with noise detection on, \
-            but it is off now; unset IPCPERF_KEEP_DISTURBED"
+            but it is off now; unset IPCPERF_KEEP_DISTURBED, or start a new measurement"
             .to_owned()),
         _ => Ok(()),
     }

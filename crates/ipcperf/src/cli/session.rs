@@ -16,7 +16,7 @@ use super::export::Exports;
 use super::form::Form;
 use super::show::{heading, page, study_tables, verdicts};
 use crate::build_info::environment;
-use crate::error::{Error, ExitStatus};
+use crate::error::{Error, ExitStatus, WriteStage};
 use crate::printing::{Progress, Visibility, print, print_json, print_message, print_with};
 use crate::runner::{self, Outcome, ResumeState, default_path, plan_record};
 use ipcperf_plan::machine::{Severity, Warning, warnings};
@@ -122,7 +122,8 @@ pub(super) fn execute(
     let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
     overwrite.check(&path)?;
     let header = header(plan, measuring)?;
-    let mut writer = Writer::create(path, overwrite, header.clone())?;
+    let mut writer = Writer::create(path, overwrite, header.clone())
+        .map_err(|error| Error::before_open(error, WriteStage::Create))?;
     let form = output.printed.form();
     if form.visibility() == Visibility::OnTerminal {
         print_distortions(&header.environment);
@@ -222,10 +223,10 @@ pub(super) fn print_results(
         let of_study = [verdicts(measured), study_tables(measured)];
         let of_study: String =
             of_study.into_iter().flatten().map(|text| format!("\n{text}\n")).collect();
-        match of_study.trim_end_matches('\n') {
-            "" => ExitStatus::Done,
-            text => print(text)?,
-        };
+        let of_study = of_study.trim_end_matches('\n');
+        if !of_study.is_empty() {
+            print(of_study)?;
+        }
     }
     print_ending(measured, ending, form)
 }

@@ -58,7 +58,7 @@ impl Known {
     }
 
     pub(super) fn placements() -> Self {
-        Self(|| NAMES.iter().map(|&(word, _)| (word, "")).collect())
+        Self(|| NAMES.iter().map(|(word, placement)| (*word, placement.about())).collect())
     }
 
     pub(super) fn touches() -> Self {
@@ -92,6 +92,12 @@ impl Known {
 
     pub(super) fn exporters() -> Self {
         Self(|| EXPORTERS.iter().map(|exporter| (exporter.name, exporter.about)).collect())
+    }
+
+    /// Returns `what`, and the words with their descriptions, for help texts.
+    pub(super) fn described_help(&self, what: &str) -> String {
+        let words = (self.0)().into_iter().map(|(name, about)| format!("{name} ({about})"));
+        format!("{what}: {}", words.collect::<Vec<_>>().join(", "))
     }
 
     /// Returns `what` and the words, for help texts.

@@ -1,5 +1,5 @@
-//! Diagnosis of this machine: what works, what does not and how to fix it, and what killed runs left behind. Only reads
-//! and tries; changes nothing unless asked to clean up.
+//! Diagnosis of this machine: what works, what does not and how to fix it, and leftovers of killed runs. Only reads and
+//! tries; changes nothing unless asked to clean up.
 //!
 //! ```text
 //! mechanisms, their options, instruments, their events -> Finding, Problem -> page, JSON

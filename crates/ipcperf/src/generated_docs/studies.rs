@@ -8,7 +8,7 @@ use ipcperf_results::keys_of_role;
 use super::{check, check_part};
 use ipcperf_study::hypothesis::TESTS;
 use ipcperf_study::{
-    Better, FACTORS, Key, METRICS, ORIGINAL_TEST_KEYS, Requirement, schema, sections,
+    Better, FACTORS, Key, METRICS, Metric, ORIGINAL_TEST_KEYS, Requirement, schema, sections,
 };
 
 #[test]
@@ -45,10 +45,10 @@ fn the_page_on_writing_a_study_has_every_key() {
 fn the_page_on_writing_a_study_has_every_metric_and_factor() {
     let mut table = "| metric | unit | better | meaning |\n|---|---|---|---|\n".to_owned();
     for metric in METRICS {
-        let better = match (metric.name, metric.better) {
-            ("main", _) => "as for that metric",
-            (_, Better::Higher) => "more",
-            (_, Better::Lower) => "less",
+        let better = match metric.better {
+            _ if Metric::Named(metric.name) == Metric::MAIN => "as for that metric",
+            Better::Higher => "more",
+            Better::Lower => "less",
         };
         let (name, unit, about) = (metric.name, metric.unit, metric.about);
         writeln!(table, "| `{name}` | {unit} | {better} | {about} |").unwrap();

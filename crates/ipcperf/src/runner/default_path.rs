@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use ipcperf_engine::host;
 use ipcperf_results::folders;
 
-use crate::error::Error;
+use crate::error::{Error, WriteStage};
 
 /// Returns the path of the results file when none is named: a file in `ipcperf/` in the user's data folder, named after
 /// the command and the time.
@@ -21,7 +21,7 @@ pub(crate) fn default_path(command: &str) -> Result<PathBuf, Error> {
     let path = folder.join(format!("{command}-{time}-{}.jsonl", std::process::id()));
     match folders::create_all(&folder, 0o700) {
         Ok(()) => Ok(path),
-        Err(source) => Err(Error::Unwritable { path, source }),
+        Err(source) => Err(Error::Unwritable { path, stage: WriteStage::Create, source }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Conversion between plans and their records in the header of a results file.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, TryFromFloatSecsError};
 
 use ipcperf_engine::mechanism::find;
 use ipcperf_model::mechanism::CaseFacts;
@@ -150,8 +150,13 @@ pub(crate) fn stored_plan(record: &PlanRecord, seed: u64) -> Result<Plan, String
         attempts: record.attempts,
         seed,
         timeout: Duration::try_from_secs_f64(record.timeout_s)
-            .map_err(|error| format!("timeout_s: {error}"))?,
+            .map_err(|error| stored_timeout_error(record.timeout_s, &error))?,
     })
+}
+
+/// Returns the message for a stored timeout that is not a duration.
+fn stored_timeout_error(timeout_s: f64, error: &TryFromFloatSecsError) -> String {
+    format!("timeout_s is {timeout_s} s: {error}; start a new measurement")
 }
 
 /// Returns the stopping rule of `record`.
@@ -180,7 +185,8 @@ fn instrument_name(instrument: &str) -> Result<&'static str, String> {
     let known = instrument::find(instrument).map(|known| known.name);
     known.ok_or_else(|| {
         format!(
-            "measured with the instrument {instrument}, which this version of ipcperf does not have"
+            "measured with the instrument {instrument}, which this version of ipcperf does not have; resume with the \
+             version that wrote the file, or start a new measurement"
         )
     })
 }

@@ -23,21 +23,20 @@ pub struct Confinement {
     /// Container in which this process runs, as far as it can be detected: `docker`, `podman`, `kubernetes`, ..., or
     /// `none`.
     pub container: Option<String>,
-    /// Namespaces (ipc, pid, user, cgroup) in which this process differs from the rest of the system.
+    /// Kinds of namespaces (ipc, pid, user, cgroup) of which this process is not in the initial one.
     pub own_namespaces: Option<Vec<String>>,
-    /// Restriction of performance events for users other than root. At -1, there is none. At 2, users can observe only
-    /// their own processes, and only in user space. At 3 and 4, they can observe nothing.
+    /// Restriction of performance events (`perf_event_open`) for users other than root: -1 none, 2 only the user space
+    /// of their own processes, 3 and 4 no events at all.
     pub perf_event_paranoid: Option<i64>,
-    /// Restriction of BPF for users other than root. At 0, any user may load BPF programs.
+    /// Restriction of BPF for users other than root: 0 none, 1 and 2 they may not load BPF programs.
     pub unprivileged_bpf_disabled: Option<u64>,
-    /// Restriction of ptrace. At 0, users may trace their own processes; at 1, only their child processes. At 2, only
-    /// root may trace; at 3, nobody.
+    /// Processes that ptrace may trace: 0 all of the same user, 1 only child processes, 2 any but only as root, 3 none.
     pub ptrace_scope: Option<u64>,
     /// Users who can see kernel addresses: 0 all users, 1 root, 2 nobody.
     pub kptr_restrict: Option<u64>,
     /// Address space randomization: 0 off, 1 without the heap, 2 full.
     pub randomize_va_space: Option<u64>,
-    /// Users who may use `io_uring`: 0 all users, 1 root and one group, 2 nobody.
+    /// Users who may use `io_uring`: 0 all users, 1 those with CAP_SYS_ADMIN and one group, 2 nobody.
     pub io_uring_disabled: Option<u64>,
 }
 

@@ -27,8 +27,11 @@ use crate::testing::thread_pair::ThreadPair;
 use crate::testing::unprivileged::{CAP_PERFMON, run_with_capabilities};
 use crate::{Member, RunResult, Scope, Targets, Watch};
 
-/// 1 GiB in blocks of 1 MiB.
-const LARGE: PairWorkload = PairWorkload { bytes: 1 << 20, messages: 1_024, phases: 1, cpus: None };
+/// 4 GiB in blocks of 1 MiB.
+const LARGE: PairWorkload = PairWorkload { bytes: 1 << 20, messages: 4_096, phases: 1, cpus: None };
+/// Minimum number of samples of copying [`LARGE`]: at the default rate 5 ms of CPU time, in which no machine copies that
+/// much. The share of copying is no such bound: on some kernels, allocating the pages takes ten times as long.
+const LARGE_COPY_SAMPLES: u64 = 10;
 
 /// Rows of one role.
 #[derive(Debug, Default)]
@@ -125,10 +128,11 @@ fn large_blocks_are_copied_by_sender_and_receiver() {
     for (role, other_way) in [("sender", "copy_to"), ("receiver", "copy_from")] {
         let observed = RoleRows::from_observations(role, &seen);
         observed.check(role);
-        let copying = observed.share(Group::Copying).unwrap();
+        let is_copying = |group: &&GroupShare| group.group == Group::Copying;
+        let copying = observed.groups.iter().find(is_copying).map(|group| group.samples);
         assert!(
-            observed.samples() > 50 && copying > 0.1,
-            "{role}: {copying} of {}",
+            copying >= Some(LARGE_COPY_SAMPLES),
+            "{role}: {copying:?} of {}",
             observed.samples()
         );
         let summary = observed.summary();
@@ -494,9 +498,17 @@ fn what_a_library_copies_is_copying() {
 #[test]
 fn copying_is_told_to_those_who_may_not_know_names() {
     let test = "profile::tests::large_blocks_are_copied_by_sender_and_receiver";
-    let Some(output) = run_with_capabilities(&[CAP_PERFMON], test) else {
-        return report_skip("without names", "it takes root to give privileges away");
-    };
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
+    // Copying is then inferred from samples, which may miss it once if other processes compete for the CPUs.
+    let mut failed = Vec::new();
+    for _ in 0..3 {
+        let Some(output) = run_with_capabilities(&[CAP_PERFMON], test) else {
+            return report_skip("without names", "it takes root to give privileges away");
+        };
+        let said = String::from_utf8_lossy(&output.stdout);
+        if output.status.success() && said.contains("1 passed") {
+            return;
+        }
+        failed.push(output);
+    }
+    panic!("{failed:?}");
 }

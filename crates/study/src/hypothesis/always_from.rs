@@ -16,10 +16,10 @@ pub(super) const TEST: Test = Test {
     formula: "At each level from `from` on, the lines are compared by the two-sided paired \
               Wilcoxon test, or by the test that `statistic` names. Supported if the first side is \
               better with p below alpha at all of these levels. If `min_fraction` is below 1, that \
-              fraction of the levels is enough, with corrected p. A level is rejected as in \
-              faster-than: the second side is better with corrected p below alpha, or any \
-              advantage of the first side is negligible. One rejected level rejects the claim, \
-              unless `min_fraction` is below 1.",
+              fraction of the levels is enough, and the corrected p is used. A level is rejected \
+              as in faster-than: the second side is better with corrected p below alpha, or the \
+              first side is shown to have at most a negligible advantage. One rejected level \
+              rejects the claim, unless `min_fraction` is below 1.",
     assumptions: "As in faster-than.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
     keys: &[FIRST, SECOND, OF_SECOND, FROM, STATISTIC, NEGLIGIBLE],

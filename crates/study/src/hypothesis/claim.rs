@@ -75,7 +75,7 @@ impl ClaimRules {
 }
 
 impl OriginalRules {
-    /// Parses the rules of `table`, overridden by the values in `beside`.
+    /// Parses the rules of `table`, overridden by the values in `overrides`.
     fn parse(table: &ClaimTable, overrides: &Values) -> Result<Self, KeyError> {
         let given = table.values.with_overrides(overrides);
         let keys = KeyValues::new(overrides);
@@ -169,13 +169,13 @@ impl Claim {
         self.rules.min_fraction
     }
 
-    /// Whether all of its parts must hold. Then no correction is needed: chance would have to cause a false positive in
-    /// every part.
+    /// Whether all of its parts must hold. Then support needs no correction: if the claim is false, at least one part
+    /// is false, and chance supports that part with a probability of at most alpha (Berger 1982).
     pub fn needs_all(&self) -> bool {
         self.min_fraction() >= 1.0
     }
 
-    /// Returns the correction of its p-values.
+    /// Returns its correction for multiple comparisons.
     pub const fn correction(&self) -> Correction {
         self.rules.correction
     }

@@ -80,7 +80,8 @@ fn a_plateau_that_is_supported_begins_where_it_was_claimed_to() {
     assert_eq!(estimate(&evidence, "from"), None, "{evidence:#}");
 }
 
-/// All levels must hold, so chance would have to cause a false positive at each of them.
+/// If a claim about all levels is false, it is false at one level at least, and chance supports that level with a
+/// probability of at most alpha.
 #[test]
 fn levels_that_must_all_hold_need_no_correction() {
     let keys = format!("test = \"faster-than\"\nat = \"levels\"\n{TWO_LINES}");

@@ -17,22 +17,23 @@ pub(super) const TEST: Test = Test {
     name: "faster-than",
     about: "the first cases have a better value of the metric than the second: a higher bandwidth, \
             a shorter time",
-    formula: "Each block gives one pair of values: the geometric means of the first and of the \
-              second cases over all levels, from the blocks that have all levels. With `at = \
-              \"levels\"`, each level is compared separately instead. The two-sided paired \
-              Wilcoxon test, or the test that `statistic` names, compares the values. Supported if \
-              p is below alpha and the first side is better; if `min_fraction` is below 1, p is \
-              first corrected for the number of parts. Rejected if the corrected p is below alpha \
-              and the second side is better. Also rejected if an interval of the ratio shows that \
-              any advantage of the first side is negligible. This interval has confidence 1 - \
-              alpha/m for m parts; it is Student's t interval of the logarithms of the paired \
-              ratios. `decided_by` states which rule applied, p or the interval.",
+    formula: "In each block, each side has one value: the geometric mean of its cases over all \
+              levels. Only blocks that have all levels are used. With `at = \"levels\"`, each \
+              level is compared separately instead. The two-sided paired Wilcoxon test, or the \
+              test that `statistic` names, compares the values of the two sides. Supported if p is \
+              below alpha and the first side is better; if `min_fraction` is below 1, the \
+              corrected p is used. Rejected if the corrected p is below alpha and the second side \
+              is better. Also rejected if the 1 - alpha/m interval of the ratio, for m parts, \
+              shows that the first side has at most a negligible advantage. This interval is that \
+              of Student's t on the logarithms of the paired ratios; if `statistic` ignores \
+              blocks, it is that of Welch's t on the logarithms of the values. `decided_by` states \
+              which rule applied, p or the interval.",
     assumptions: "Blocks are independent, and within a block the machine is in the same state for \
                   both sides. Wilcoxon's test assumes that the differences have a symmetric \
                   distribution. Support needs no correction if all parts must hold: if the claim \
                   is false, at least one part is false, and chance supports that part with a \
                   probability of at most alpha (Berger 1982). Rejection is corrected, because a \
-                  single part is enough to reject.",
+                  single part is enough to reject the claim.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6; Berger 1982, \
              Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, AT, STATISTIC, NEGLIGIBLE],

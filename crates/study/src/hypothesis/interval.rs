@@ -27,8 +27,8 @@ pub(super) struct Bounds {
 pub(super) struct Alphas {
     /// For the reported interval.
     pub(super) reported: f64,
-    /// For support. If every part must hold, no correction is needed (Berger 1982). If a share of the parts suffices,
-    /// chance has several opportunities, so the probability is divided.
+    /// For support. If every part must hold, no correction is needed (Berger 1982). If some of the parts suffice, one
+    /// false positive can decide the claim, so the probability is divided (Bonferroni).
     pub(super) support: f64,
     /// For rejection. One part suffices to reject the claim, so the probability is divided (Bonferroni).
     pub(super) reject: f64,

@@ -64,8 +64,8 @@ impl PlateauSearch<'_> {
         self.relative_to_height(first, &whole).iter().all(is_near)
     }
 
-    /// Returns the index of the level at which the plateau begins in `blocks`. If the part from `claimed` on is flat,
-    /// extends it downwards as long as it stays flat. Otherwise searches above `claimed`.
+    /// Returns the index of the level at which the plateau begins in `blocks`. If the levels from `claimed` on are
+    /// flat, adds lower levels as long as all remain flat. Otherwise searches above `claimed`.
     pub(super) fn start_index(&self, claimed: usize, blocks: &[u32]) -> Option<usize> {
         if self.is_flat(claimed, blocks) {
             let below = (0..claimed).rev().take_while(|first| self.is_flat(*first, blocks));

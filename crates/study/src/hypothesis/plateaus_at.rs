@@ -14,19 +14,19 @@ use crate::{Key, Metric, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "plateaus-at",
     about: "each line is flat from some level on, optionally at a given height",
-    formula: "The part that is claimed to be flat consists of the largest `levels` levels, and of \
-              all levels from `starts_by` on. In each block that has all of these levels, each \
-              value is divided by their geometric mean, or by the claimed height. At each level, \
-              the median of these quotients over blocks has an interval by order statistics. \
-              Supported if the 1 - alpha interval lies between 1 - `tolerance` and 1 + `tolerance` \
-              at every level. Rejected if, at one level, the 1 - alpha/(m l) interval lies \
-              entirely outside, for m levels and l lines. If `min_fraction` is below 1, support \
-              uses the 1 - alpha/l interval. The estimated plateau, which is also reported, uses \
-              the same medians. If the claimed part is flat, the plateau is extended to smaller \
-              levels as long as all its levels are within `tolerance`. If the claimed part is not \
-              flat, the plateau starts at the first larger level from which on all levels, and at \
-              least `levels` of them, are within `tolerance`. Its height is the median over blocks \
-              of the geometric mean over its levels. The interval of its start comes from \
+    formula: "The claimed plateau consists of the largest `levels` levels, and of all levels from \
+              `starts_by` on. In each block that has all of these levels, each value is divided by \
+              the geometric mean over these levels, or by the claimed height. At each level, the \
+              median of these quotients over blocks has an interval by order statistics. Supported \
+              if the 1 - alpha interval lies between 1 - `tolerance` and 1 + `tolerance` at every \
+              level. Rejected if, at one level, the 1 - alpha/(m l) interval lies entirely \
+              outside, for m levels and l lines. If `min_fraction` is below 1, support uses the 1 \
+              - alpha/l interval. The reported plateau is estimated separately, from medians of \
+              such quotients. If all levels of the claimed plateau are within `tolerance`, the \
+              reported plateau also includes smaller levels, as long as all its levels are within \
+              `tolerance`. Otherwise it starts at the first larger level from which on all levels, \
+              and at least `levels` of them, are within `tolerance`. Its height is the median over \
+              blocks of the geometric mean over its levels. The interval of its start comes from \
               resamples of whole blocks.",
     assumptions: "Blocks are independent. A line that is flat everywhere has a plateau that starts \
                   at the first level.",
@@ -200,7 +200,7 @@ fn judge_levels(claim: &Claim, flat: &PlateauSearch<'_>, first: usize, lines: us
         if off.is_empty() {
             return Part::untestable(
                 PartScope::from_point(point),
-                "no block has positive values at all levels of the flat part",
+                "no block has positive values at all levels of the claimed plateau",
             );
         }
         let mut part = Part::new(PartScope::from_point(point), off.len());

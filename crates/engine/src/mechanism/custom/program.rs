@@ -169,7 +169,7 @@ impl ProgramPair {
         if spec.check == PayloadCheck::Verify
             && ready.iter().any(|one| one.verifies == Verifies::No)
         {
-            let words = "the program does not check messages, so --verify does not apply";
+            let words = "--verify needs a program that checks messages; this one does not";
             let failure = Failure::new(FailureKind::SetUp, words);
             return Err(failure.with_remedy(
                 "leave out --verify, or make the program check messages and \

@@ -187,7 +187,7 @@ impl Endpoint for GrpcEnd {
     }
 }
 
-/// Creates a runtime without a thread of its own.
+/// Creates a runtime that runs in the calling thread.
 fn new_runtime() -> Result<runtime::Runtime, Errno> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| io_errno(&error))

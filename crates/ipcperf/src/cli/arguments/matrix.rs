@@ -3,14 +3,12 @@
 use clap::{Args, Id};
 
 use crate::cli::suggestions::Known;
+use ipcperf_model::placement::PAIR;
 use ipcperf_plan::{
-    CustomFiles, Error, Factor, OptionSetting, TypedLevels, TypedMessageOptions, TypedRequest,
+    CustomFiles, Error, Factor, FactorError, OptionSetting, Reason, TypedLevels,
+    TypedMessageOptions, TypedRequest,
 };
 
-/// Help of `--placement`.
-const PLACEMENT: &str = "CPUs of the peers: same (one CPU for both), split (two CPUs), smt (two threads of a core), \
-    llc (two cores that share the last-level cache), numa (two NUMA nodes), free (the scheduler decides), or a pair \
-    such as 0:1";
 /// Heading of the flags for message options.
 const MESSAGES: &str = "Message options";
 /// Heading of the flags for repetitions.
@@ -18,10 +16,10 @@ const REPETITIONS: &str = "Repetitions";
 /// Heading of the flags for instruments.
 const INSTRUMENTS: &str = "Instruments";
 
-/// The matrix: lists are comma-separated, and every combination is a case.
+/// The matrix: lists are comma-separated, and each cell is a case.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct MatrixArguments {
-    /// Mechanisms (listed by ipcperf list mechanisms), or `all`; your own: exec:PROGRAM, lib:FILE.so
+    /// Mechanisms, or all; to list them: ipcperf list mechanisms. Custom ones: exec:PROGRAM, lib:FILE.so
     #[arg(short, long, value_name = "NAMES")]
     #[arg(value_parser = Known::mechanisms(), hide_possible_values = true, required = true)]
     mechanism: Vec<String>,
@@ -29,66 +27,63 @@ pub(in crate::cli) struct MatrixArguments {
     #[arg(help = Known::workloads().help("Workloads"))]
     #[arg(value_parser = Known::workloads(), hide_possible_values = true)]
     workload: Vec<String>,
-    /// Bytes per call or message: a size (64, 64KiB, 1MB), a list (64,64KiB), or a range: 512..16MiB (powers of two),
-    /// 1MB..100MB:10 (ten sizes), 1kB..100MB*10 (each size ten times the one before)
+    /// Bytes per message: a size (64, 64KiB, 1MB), a list (64,64KiB), or a range: 512..16MiB (powers of two),
+    /// 1MB..100MB:10 (ten evenly spaced sizes), 1kB..100MB*10 (each size is ten times the one before)
     #[arg(short, long, value_name = "SIZES", default_value = Factor::Buffer.default_text())]
     buffer: Vec<String>,
     /// Payload bytes per run, in one direction [default: calibrated so that a run lasts at least 16 ms]
     #[arg(long, value_name = "BYTES")]
-    total: Vec<String>,
+    total: Option<String>,
     #[arg(long, value_name = "MODES", default_value = Factor::Mode.default_text())]
     #[arg(help = Known::modes().help("Run the two peers in one thread, two threads or two processes"))]
     #[arg(value_parser = Known::modes(), hide_possible_values = true)]
     mode: Vec<String>,
     #[arg(long, value_name = "PLACES", default_value = Factor::Placement.default_text())]
-    #[arg(help = PLACEMENT)]
+    #[arg(help = placement_help())]
     #[arg(value_parser = Known::placements(), hide_possible_values = true)]
     placement: Vec<String>,
-    #[arg(help = Factor::Repetitions.help("Repetitions per case, in addition to a first one that is excluded"))]
+    #[arg(help = Factor::Repetitions.help("Repetitions per case, after a first one that is not counted"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     repetitions: Option<u32>,
-    /// Instead of --repetitions: repeat each case until the 95 % interval of its median lies within +-PCT % of that
-    /// median
+    /// Instead of --repetitions: repeat each case until the half-width of the 95 % confidence interval of its median is
+    /// at most PCT % of the median, in two consecutive checks
     #[arg(long, value_name = "PCT", conflicts_with = "repetitions", allow_negative_numbers = true)]
     #[arg(help_heading = REPETITIONS)]
     until_ci: Option<f64>,
     #[arg(help = Factor::MaxRepetitions.help("With --until-ci: maximum repetitions per case"))]
-    #[arg(long, value_name = "N", requires = "until_ci", allow_negative_numbers = true)]
-    #[arg(help_heading = REPETITIONS)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     max_repetitions: Option<u32>,
-    #[arg(help = Factor::MaxTime.help("With --until-ci: stop after SECONDS, once every case has 10 repetitions"))]
-    #[arg(long, value_name = "SECONDS", requires = "until_ci", allow_negative_numbers = true)]
-    #[arg(help_heading = REPETITIONS)]
+    #[arg(help = Factor::MaxTime.help("With --until-ci: stop after SECONDS, but not before every case has 10 \
+        repetitions"))]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = REPETITIONS)]
     max_time: Option<f64>,
-    #[arg(help = Factor::Attempts.help("Attempts per repetition; a run that other activity disturbed is retried"))]
+    #[arg(help = Factor::Attempts.help("Attempts per repetition: a run that other activity disturbed is retried"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     attempts: Option<u32>,
-    /// Option of a mechanism, such as pipe.capacity=4KiB,1MiB; each value is measured. exec.NAME=VALUES and
-    /// lib.NAME=VALUES set an option of all exec: or lib: mechanisms
+    /// Values of a mechanism's option: pipe.capacity=4KiB,1MiB measures both. For custom mechanisms, MECHANISM is exec
+    /// (all programs) or lib (all libraries): exec.depth=8
     #[arg(long, value_name = "MECHANISM.OPTION=VALUES")]
     set: Vec<String>,
-    /// Size of the kernel's buffer between the peers: default, match (same as -b), or BYTES
+    /// Size of the kernel's buffer between the peers: default, match (the same as -b), or bytes
     #[arg(long, value_name = "SIZES", default_value = Factor::KernelBuffer.default_text())]
     kernel_buffer: Vec<String>,
     #[command(flatten)]
     message_options: MessageOptionArguments,
-    /// Write a stamp into every message, and check the order, length and content of the messages that arrive
+    /// Stamp every message, and check the order, length and content of those that arrive
     #[arg(long, conflicts_with_all = ["touch", "payload"], help_heading = MESSAGES)]
     pub(in crate::cli) verify: bool,
     #[arg(long, value_name = "NAMES", help = instruments_help())]
     #[arg(value_parser = Known::instruments(), hide_possible_values = true)]
     #[arg(help_heading = INSTRUMENTS)]
     instrument: Vec<String>,
-    /// Events of --instrument counters: cycles, L1-dcache-loads, r1b, an event in sysfs, or an event set as named by
-    /// the program ipc-static: l1d, mem, arch, tlbmem, ... [default: events that explain the cost of a copy, if this
-    /// CPU has them]
+    #[arg(help = Factor::CounterEvents.help("Events of --instrument counters: names as for perf (cycles, \
+        L1-dcache-loads, r1b), or event sets of ipc-static (l1d, mem, arch, tlbmem, ...)"))]
     #[arg(long, value_name = "EVENTS", help_heading = INSTRUMENTS)]
     counter_events: Vec<String>,
-    /// Event by which --instrument profile samples [default: cpu-clock]
+    #[arg(help = Factor::ProfileEvent.help("Event that triggers the samples of --instrument profile"))]
     #[arg(long, value_name = "EVENT", help_heading = INSTRUMENTS)]
-    profile_event: Vec<String>,
-    /// Seed for the order of the cases within each round of repetitions (block); stored with the results [default: from
-    /// the clock]
+    profile_event: Option<String>,
+    #[arg(help = Factor::Seed.help("Seed of the random order of the cases; stored with the results"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     seed: Option<u64>,
     #[arg(help = Factor::Timeout.help("Stop a run that takes longer than SECONDS; it counts as failed"))]
@@ -106,8 +101,10 @@ impl MatrixArguments {
     /// Returns the arguments as they were typed, for parsing.
     ///
     /// # Errors
-    /// Fails if a `--set` does not have the form `MECHANISM.OPTION=VALUES`.
+    /// Fails if a `--set` does not have the form `MECHANISM.OPTION=VALUES`, or if a limit of `--until-ci` was given
+    /// without it.
     pub(in crate::cli) fn typed(&self) -> Result<TypedRequest<'_>, Error> {
+        self.check_limits()?;
         let options: Result<Vec<_>, _> =
             self.set.iter().map(|text| OptionSetting::parse(text)).collect();
         Ok(TypedRequest {
@@ -115,14 +112,14 @@ impl MatrixArguments {
             custom_files: CustomFiles::Inspect,
             workloads: words(&self.workload),
             buffers: words(&self.buffer),
-            total: words(&self.total),
+            total: word(self.total.as_deref()),
             messages: None,
             modes: words(&self.mode),
             placements: words(&self.placement),
             kernel_buffers: words(&self.kernel_buffer),
             message_options: self.message_options.typed(),
             instruments: words(&self.instrument),
-            events: [words(&self.counter_events), words(&self.profile_event)],
+            events: [words(&self.counter_events), word(self.profile_event.as_deref())],
             options: options?,
             repetitions: self.repetitions,
             until_ci_percent: self.until_ci,
@@ -133,6 +130,23 @@ impl MatrixArguments {
             timeout_s: self.timeout,
         })
     }
+
+    /// Checks that limits of `--until-ci` were given only with it.
+    fn check_limits(&self) -> Result<(), FactorError> {
+        let limits = [
+            (Factor::MaxRepetitions, self.max_repetitions.is_some()),
+            (Factor::MaxTime, self.max_time.is_some()),
+        ];
+        let given = limits.into_iter().find(|(_, is_given)| *is_given);
+        let Some((factor, _)) = given.filter(|_| self.until_ci.is_none()) else { return Ok(()) };
+        let (value, reason) = (String::new(), Reason::IsFor(Factor::UntilCi, "PCT"));
+        Err(FactorError { factor, option: None, value, reason })
+    }
+}
+
+/// Returns the value of a flag that may be given once. `None` without the flag.
+fn word(text: Option<&str>) -> Option<TypedLevels<'_>> {
+    text.map(TypedLevels::Text)
 }
 
 /// Returns the values of a flag, which may be repeated. `None` without the flag.
@@ -143,27 +157,26 @@ fn words(texts: &[String]) -> Option<TypedLevels<'_>> {
 /// Work on messages in addition to sending and receiving them.
 #[derive(Args, Debug)]
 struct MessageOptionArguments {
-    #[arg(help = Factor::Touch.help("Access every payload byte while the clock runs: none, write (before sending), \
+    #[arg(help = Factor::Touch.help("Access every payload byte in the measured time: none, write (before sending), \
         read (after receiving), both"))]
     #[arg(long, value_name = "ACCESS", help_heading = MESSAGES)]
     #[arg(value_parser = Known::touches(), hide_possible_values = true)]
     touch: Vec<String>,
-    #[arg(help = Factor::Reply.help("Reply of -w request-reply: echo (the request is sent back), or the size of the \
-        reply in bytes"))]
+    #[arg(help = Factor::Reply.help("Reply of -w request-reply: echo (the request itself), or a size in bytes"))]
     #[arg(long, value_name = "SIZES", help_heading = MESSAGES)]
     reply: Vec<String>,
-    #[arg(help = Factor::Payload.help("Content of messages: constant, random, or compressible:R (can be compressed by \
-        a factor R from 1 to 100)"))]
+    #[arg(help = Factor::Payload.help("Content of messages: constant, random, or compressible:R (shrinks by a factor \
+        R from 1 to 100 when compressed)"))]
     #[arg(long, value_name = "CONTENT", help_heading = MESSAGES)]
     payload: Vec<String>,
-    #[arg(help = Factor::Buffers.help("Buffers that hold the messages: hot (always the same one), rotate (16 buffers \
-        in turn), cold (256 MiB of buffers in turn, more than caches hold)"))]
+    #[arg(help = Factor::Buffers.help("Buffers that hold the messages: hot (always the same), rotate (16 in turn), \
+        cold (256 MiB of buffers in turn, more than caches hold)"))]
     #[arg(long, value_name = "ORDER", help_heading = MESSAGES)]
     #[arg(value_parser = Known::reuses(), hide_possible_values = true)]
     buffers: Vec<String>,
-    #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (by the peer that uses them), \
-        before-fork (a peer's first write to each page then causes a page fault while the clock runs), or timed (by \
-        the first transfer)"))]
+    #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (no page faults in the measured \
+        time), before-fork (a page fault at the first write to each page, which is shared copy-on-write), or timed (a \
+        page fault at the first access to each page)"))]
     #[arg(long, value_name = "WHEN", help_heading = MESSAGES)]
     #[arg(value_parser = Known::first_touches(), hide_possible_values = true)]
     first_touch: Vec<String>,
@@ -181,8 +194,12 @@ impl MessageOptionArguments {
     }
 }
 
+fn placement_help() -> String {
+    format!("{}, or {PAIR}", Known::placements().described_help("CPUs of the peers"))
+}
+
 fn instruments_help() -> String {
-    let what = "Instruments. One that slows the case down (intrusive) gets its own runs, paired with runs without it. \
-        One or more of";
+    let what = "Instruments. Intrusive ones, which slow a case down, get separate runs, each paired with a run without \
+        them. One or more of";
     Known::instruments().help(what)
 }

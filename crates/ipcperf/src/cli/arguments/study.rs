@@ -19,17 +19,17 @@ pub(in crate::cli) struct StudyArguments {
 pub(in crate::cli) enum StudyCommand {
     /// List the bundled studies
     List(StudyListArguments),
-    /// Print the question, the cases and the claims of a study
+    /// Print the question, the cases and the hypotheses of a study
     Show(StudyShowArguments),
-    /// Create a study file that explains every key, and that can be run unchanged
+    /// Create a study file: an example that explains every key and can be run as it is
     New(NewArguments),
-    /// Check a study file: print each mistake with its line, its key and how to correct it
+    /// Check a study file: print each mistake with its line, its key and a correction
     Check(StudyCheckArguments),
     /// Print the cases of a study, and the estimated time; measure nothing
     Plan(StudyPlanArguments),
     /// Measure the cases of a study, and judge its hypotheses
     Run(StudyRunArguments),
-    /// Judge the hypotheses of a study by the results in a file
+    /// Judge the hypotheses of a study from a results file
     Judge(JudgeArguments),
 }
 
@@ -46,10 +46,10 @@ pub(in crate::cli) struct StudyShowArguments {
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
     #[arg(required_unless_present = "schema")]
     pub(in crate::cli) study: Option<String>,
-    /// Print the study file, for example to start a study of your own from it
+    /// Print the study file; to adapt a bundled study, save it under another name
     #[arg(long)]
     pub(in crate::cli) toml: bool,
-    /// Print the JSON Schema of study files, for editors
+    /// Print the JSON Schema of study files, for completion in editors
     #[arg(long, conflicts_with_all = ["study", "toml"])]
     pub(in crate::cli) schema: bool,
 }
@@ -77,18 +77,18 @@ pub(in crate::cli) struct StudySelection {
     #[arg(value_name = "NAME|FILE", help = studies_help())]
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
     pub(in crate::cli) study: String,
-    /// Measure less: every second buffer size of a long list, at most 10 repetitions, and fewer messages where the
-    /// study says so
+    /// Measure less: every second size of long lists, at most 10 repetitions, and fewer messages per run if the study
+    /// says so
     #[arg(long)]
     pub(in crate::cli) quick: bool,
-    /// Stop repeating a case once every claim that uses it is decided. Claims are judged after 1/3, 1/2, 2/3 and all of
-    /// the repetitions, each time at a fraction of the significance level (alpha)
+    /// Stop repeating a case when all hypotheses about it are decided. They are judged after 1/3, 1/2, 2/3 and all of
+    /// the repetitions, each time at a fraction of alpha, the significance level
     #[arg(long)]
     pub(in crate::cli) until_decided: bool,
-    /// Send as many messages as the paper, where the study sends fewer; takes hours
+    /// Send as many messages per run as in the paper that the study repeats; takes hours
     #[arg(long, conflicts_with = "quick")]
     pub(in crate::cli) as_published: bool,
-    /// Keep only the hypothesis ID and the cases that it needs; may be repeated
+    /// Measure and judge only the hypothesis ID, with the cases that it needs; may be repeated
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) only: Vec<String>,
     #[command(flatten)]
@@ -134,7 +134,7 @@ pub(in crate::cli) struct JudgeArguments {
     /// Judge the hypotheses of this study [default: the study that is stored in the file]
     #[arg(long, value_name = "NAME|FILE")]
     pub(in crate::cli) study: Option<String>,
-    /// Exit with 1 if a judged hypothesis is not supported, or if no hypothesis can be judged
+    /// Exit with 1 if a hypothesis is not supported, or if none can be judged
     #[arg(long)]
     pub(in crate::cli) gate: bool,
     /// Print a JSON array of verdicts with their evidence
