@@ -1,6 +1,6 @@
 //! Criteria of a disturbed run: how the figures of a single run show that other activity on the machine disturbed it.
 //!
-//! `runner/noise.rs` of the command applies them, decides which runs are excluded, and retries disturbed ones. The
+//! `runner/noise_detection.rs` of the command applies them, decides which runs are excluded, and retries disturbed ones. The
 //! criteria are those of `docs/method.md`: a peer alone on its CPU never waits for it for long; if two peers share one
 //! CPU, one of them always runs; and the distance between two CPUs is the same after a run as before it.
 

@@ -14,8 +14,8 @@ pub(super) struct MessageMemory {
 }
 
 impl MessageMemory {
-    /// Maps the buffers of `role` of `spec`, and touches them unless the first touch is to be timed. The peer's end
-    /// needs `send_buffers` send buffers.
+    /// Maps the buffers of `role` of `spec`, and touches them ([`Buffer::new_touched`](crate::buffer::Buffer::new_touched))
+    /// unless the first touch is to be timed. The peer's end needs `send_buffers` send buffers.
     pub(super) fn new(spec: &RunSpec, role: Role, send_buffers: usize) -> Result<Self, Failure> {
         let is_answered = spec.workload.is_answered();
         let bytes = usize::try_from(spec.largest_bytes()).unwrap_or(usize::MAX);

@@ -9,7 +9,7 @@ mod default_path;
 mod instruments;
 mod interrupt;
 mod ledger;
-mod noise;
+mod noise_detection;
 mod plan_record;
 mod precision;
 mod process;
@@ -37,7 +37,7 @@ pub(crate) use single_run::{SingleRunner, Stopped};
 
 use cpu_distance::CpuDistanceClasses;
 use ledger::{Ledger, RunStatus};
-use noise::{NoiseDetector, RetryDecision};
+use noise_detection::{NoiseDetector, RetryDecision};
 use plan_record::identity;
 use precision::RepetitionControl;
 
