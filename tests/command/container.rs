@@ -264,7 +264,7 @@ fn split_on_one_cpu_is_refused_in_a_line() {
     let Some(refused) = container.run("run -m pipe,shm-ring --placement split") else { return };
     let refused = refused.expect(2);
     assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
-    for word in ["every cell is refused (2)", "two CPUs"] {
+    for word in ["all 2 cells are refused", "two CPUs"] {
         assert!(refused.stderr.contains(word), "no `{word}`: {}", refused.stderr);
     }
     assert!(is_empty(&container.sandbox.path("data")), "wrote results");

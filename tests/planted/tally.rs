@@ -131,13 +131,14 @@ impl Tally {
              verdicts are known, and judged by `ipcperf study judge`. Each file has one claim for each row of the \
              second table, so each row counts {files} verdicts. To repeat this:\n\n    cargo test -p ipcperf --test \
              planted\n\nThe noise of the values is lognormal: 1 to 5 % within a block, and three times as much \
-             between blocks. The files have 8 to 16 levels and 10 or 30 repetitions. In a quarter of the files, 3 % \
-             of the samples are excluded.\n\n| the claim is | true value | required verdicts |\n|---|---|---|\n| \
-             true, false | several standard deviations from the bound of the claim | at least 95 % right |\n| true, \
+             between blocks. Each file has 8 to 16 buffer sizes ([levels](glossary.md#level)), and 10 or 30 \
+             repetitions of each case. In a quarter of the files, 3 % of the samples are excluded. The *bound* of a \
+             claim separates the values for which it is true from the others: a ratio of 1 for `faster-than`.\n\n| the claim is | true value | required verdicts |\n|---|---|---|\n| \
+             true, false | several standard errors from the bound | at least 95 % right |\n| true, \
              not detectable | on the true side of the bound, at a distance of one standard error or less | at most 5 \
-             % wrong, at least 60 % inconclusive |\n| at the bound | exactly on the bound, where the claim is just \
-             false and false support is most likely | at most 5 % supported, plus an allowance for chance: at most \
-             {:.0} of {files} |\n\nThe *right* verdict on a true claim is *supported*; on a false claim, also one at \
+             % wrong, at least 60 % inconclusive |\n| at the bound | exactly on the bound: the claim counts as false, \
+             and is most easily supported by mistake | at most {:.0} of {files} supported: 5 %, and an allowance for \
+             chance |\n\nThe *right* verdict on a true claim is *supported*; on a false claim, also one at \
              the bound, it is *rejected*. The *wrong* verdict is the opposite. Some inconclusive verdicts estimate \
              how many repetitions would decide the claim; the last column counts these.\n\n| test | the claim is | \
              right | wrong | inconclusive | inconclusive with estimate |\n|---|---|--:|--:|--:|--:|\n",
@@ -155,8 +156,8 @@ impl Tally {
         let [printed, held] = self.crossings;
         let _ = writeln!(
             page,
-            "\nThe test `crosses-over` reported {printed} intervals of a crossing. {held} of them contain the true \
-             place."
+            "\nThe test `crosses-over` reported {printed} confidence intervals of the size at which two lines cross. \
+             {held} of them contain the true size."
         );
         page
     }

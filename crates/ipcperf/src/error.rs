@@ -236,7 +236,7 @@ fn wrong_study(path: &Path, mistakes: &[Mistake]) -> String {
 /// Meaning of each exit code, for the help and the manual page.
 pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
     ("0", "done"),
-    ("1", "study judge --gate: a hypothesis is not supported, or none can be judged"),
+    ("1", "study judge --gate: a testable hypothesis is not supported, or none is testable"),
     ("2", "wrong arguments or bad input"),
     ("3", "none of the requested cases can run on this machine"),
     ("4", "some runs failed; the results of the other runs are kept"),

@@ -226,7 +226,7 @@ fn refused_by_memory(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String
     if bytes > max_bytes {
         let (name, most, times) = (mechanism.name, Bytes(max_bytes >> 20 << 20), BUFFERS + held);
         return Some(format!(
-            "a message can have at most {most} in the available memory: {name} needs memory for {times} messages"
+            "{name} keeps up to {times} messages in memory, so a message can have at most {most} in the available memory"
         ));
     }
     let buffers = spec.message_options.buffers;

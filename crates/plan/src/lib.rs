@@ -177,8 +177,10 @@ impl Plan {
         let is_missing = |refused: &&RefusedCell| refused.cause == RefusalCause::Missing;
         let (missing, limited): (Vec<_>, Vec<_>) = self.refused.iter().partition(is_missing);
         if let Some(refused) = limited.first() {
-            let count = self.refused.len();
-            let words = format!("every cell is refused ({count}); the first: {refused}");
+            let words = match self.refused.len() {
+                1 => format!("the only cell is refused: {refused}"),
+                count => format!("all {count} cells are refused; the first: {refused}"),
+            };
             return Err(Error::usage(words));
         }
         let absent = self

@@ -49,7 +49,8 @@ pub(super) enum Command {
     Survey(SurveyArguments),
     /// Measure a matrix of mechanisms, sizes, placements, ...: each of its cells is a case
     Run(RunArguments),
-    /// Run one case with instruments; print their observations, and how much they slowed it down
+    /// Run a single case with instruments (all but strace and bpftrace, unless --instrument names others); print their
+    /// observations, and how much they slowed it down
     #[command(mut_arg("json", |json| json.help(TRACE_JSON)))]
     Trace(RunArguments),
     /// Print the cases of a matrix or of a study, and the estimated time; measure nothing

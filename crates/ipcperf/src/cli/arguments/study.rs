@@ -134,7 +134,7 @@ pub(in crate::cli) struct JudgeArguments {
     /// Judge the hypotheses of this study [default: the study that is stored in the file]
     #[arg(long, value_name = "NAME|FILE")]
     pub(in crate::cli) study: Option<String>,
-    /// Exit with 1 if a hypothesis is not supported, or if none can be judged
+    /// Exit with 1 if a testable hypothesis is not supported, or if none is testable
     #[arg(long)]
     pub(in crate::cli) gate: bool,
     /// Print a JSON array of verdicts with their evidence
