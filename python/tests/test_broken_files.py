@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from pathlib import Path
 
@@ -111,9 +112,19 @@ def test_bytes_that_are_no_text_are_a_bad_line(write: Write) -> None:
     assert told.value.line == 2
 
 
-def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        ipcperf.read(tmp_path / "gone.jsonl")
+def test_a_missing_file_is_an_error_of_the_package_with_a_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "gone.jsonl"
+    with pytest.raises(ipcperf.UnreadableResults) as told:
+        ipcperf.read(path)
+    assert isinstance(told.value, ipcperf.IpcperfError)
+    assert str(told.value).startswith(f"cannot read {path}: No such file or directory; check the path")
+    assert told.value.path == path
+    assert told.value.errno == errno.ENOENT
+
+
+def test_a_folder_is_not_a_results_file(tmp_path: Path) -> None:
+    with pytest.raises(ipcperf.UnreadableResults, match="name a file in this folder"):
+        ipcperf.read(tmp_path)
 
 
 def test_keys_of_a_later_ipcperf_are_let_be_and_typed_by_what_they_hold(write: Write) -> None:

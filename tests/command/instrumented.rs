@@ -16,7 +16,7 @@ use crate::skip::skip;
 const SIZES: &str = "16,77,256,512,4096,16384,65535,65536,262144,1048576";
 
 /// Whether `instrument` works here; otherwise skips the test.
-fn can_use_instrument(sandbox: &Sandbox, instrument: &str) -> bool {
+pub(crate) fn can_use_instrument(sandbox: &Sandbox, instrument: &str) -> bool {
     let listed = sandbox.run("list instruments --json").expect(0);
     let listed: Vec<Value> = serde_json::from_str(&listed.stdout).expect("an array");
     let entry = listed.iter().find(|entry| entry["name"] == instrument).expect("in the list");
@@ -117,7 +117,7 @@ fn what_disturbs_has_runs_of_its_own_and_each_of_them_a_twin() {
     let slowdown = strace.map(|one| one["slowdown"].as_f64().expect("a factor"));
     assert!(slowdown.is_none_or(|factor| factor > 1.5), "stopped twice at each call: {effects:?}");
     let shown = sandbox.run(&format!("show {}", sandbox.results().display())).expect(0);
-    assert_eq!(shown.stdout.matches(" pipe ").count(), 2, "one row a table: {}", shown.stdout);
+    assert_eq!(shown.stdout.matches(" pipe ").count(), 1, "one row: {}", shown.stdout);
     sandbox.assert_nothing_left();
 }
 

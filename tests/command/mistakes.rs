@@ -28,6 +28,8 @@ fn an_unknown_name_gets_the_nearest_or_all_of_them() {
     refused("plan -m pip", &["did you mean `pipe`?"]);
     refused("lst", &["lst"]);
     refused("list mechansims", &["mechanisms"]);
+    refused("list unix-steam", &["`unix-steam`", "did you mean `unix-stream`?"]);
+    refused("show --show limit FILE", &["`limit`", "limits"]);
 }
 
 #[test]

@@ -133,6 +133,46 @@ fn tables_keep_to_the_columns_there_are() {
 }
 
 #[test]
+fn a_table_has_the_cpu_time_and_on_request_the_share_of_the_limit_and_percentiles() {
+    let sandbox = Sandbox::open();
+    let cases = "-m pipe -w stream,round-trip -b 64 --total 64000 --repetitions 2";
+    let ran = sandbox.finish(sandbox.measuring(cases)).expect(0).stdout;
+    assert!(ran.contains("CPU/msg") && ran.contains("CPU/trip"), "{ran}");
+    assert!(!ran.contains("of limit") && !ran.contains("p99.9"), "{ran}");
+    let results = sandbox.results();
+    let limits = sandbox.run(&format!("show --show limits {}", results.display())).expect(0);
+    assert!(limits.stdout.contains("of limit"), "{}", limits.stdout);
+    let shown = sandbox.run(&format!("show --percentiles {}", results.display())).expect(0).stdout;
+    let header = shown.lines().find(|line| line.contains("p99.9")).expect("a table");
+    let headings: Vec<&str> = header.split_whitespace().collect();
+    assert_eq!(headings, ["mechanism", "buffer", "p50", "p90", "p99", "p99.9", "max"]);
+    for text in [&ran, &limits.stdout, &shown] {
+        let wide = text.lines().find(|line| line.chars().count() > 100);
+        assert_eq!(wide, None, "{text}");
+    }
+}
+
+#[test]
+fn an_option_that_the_kernel_rounds_is_shown_with_what_it_granted() {
+    let sandbox = Sandbox::open();
+    let cases = "-m pipe --set pipe.capacity=5KiB -b 64 --total 64000 --repetitions 1";
+    let ran = sandbox.finish(sandbox.measuring(cases)).expect(0).stdout;
+    let words = ran.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("(5 KiB requested, 8 KiB granted)"), "{ran}");
+}
+
+#[test]
+fn a_plan_says_how_much_longer_a_busy_machine_takes() {
+    let sandbox = Sandbox::open();
+    let planned = sandbox.run("plan -m pipe -b 64 --repetitions 100").expect(0).stdout;
+    assert!(planned.contains("up to 50 disturbed runs are retried"), "{planned}");
+    let few = sandbox.run("plan -m pipe -b 64 --repetitions 3 --attempts 2").expect(0).stdout;
+    assert!(few.contains("up to 3 disturbed runs are retried"), "{few}");
+    let once = sandbox.run("plan -m pipe -b 64 --attempts 1").expect(0).stdout;
+    assert!(!once.contains("retried"), "{once}");
+}
+
+#[test]
 fn help_and_list_come_without_warnings() {
     let sandbox = Sandbox::open();
     for arguments in ["--help", "list", "run --help", "--version"] {

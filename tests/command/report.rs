@@ -30,7 +30,7 @@ fn a_page_and_its_figures_are_written() {
     }
     assert!(!text.contains("http://") || text.contains("http://www.w3.org"), "a foreign address");
     let svg = fs::read_to_string(figures.join("bandwidth.svg")).unwrap();
-    assert!(svg.starts_with("<?xml") && svg.contains("bandwidth (bytes per second)"));
+    assert!(svg.starts_with("<?xml") && svg.contains("bandwidth ("));
     if !cfg!(feature = "pdf-png") {
         assert!(printed.stdout.contains("--features pdf-png"), "{}", printed.stdout);
         return;

@@ -53,7 +53,13 @@ const USE: &[Mutation] = &[
 const LOOKS: &[Mutation] = &[
     mutation("<h2>Tables", "<div style='width: 1300px'>wide</div><h2>Tables", &["overflow"]),
     mutation(".wide { overflow-x: auto }", "", &["overflow"]),
-    mutation("<meta name=\"viewport\"", "<meta name=\"other\"", &["overflow"]),
+    mutation("<meta name=\"viewport\"", "<meta name=\"other\"", &["overflow", "columns"]),
+    mutation("repeat(auto-fit, minmax(300px, 1fr))", "minmax(0, 560px)", &["columns"]),
+    mutation(
+        "class=\"tick\" x=\"310\" y=\"192\"",
+        "class=\"finding-name\" x=\"185\" y=\"94\"",
+        &["crossed"],
+    ),
     mutation("y=\"212\" text-anchor", "y=\"221\" text-anchor", &["inside"]),
     mutation("translate(12 100)", "translate(40 150)", &["overlaps"]),
     mutation("svg text { font-size: 11px", "svg text { font-size: 6px", &["legible"]),

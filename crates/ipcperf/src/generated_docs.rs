@@ -1,5 +1,5 @@
-//! Tests that pages in `docs/`, and a table of the README, match the code that they are generated from. With
-//! `IPCPERF_WRITE_DOCS=1` the tests write the pages instead.
+//! Tests that pages in `docs/` match the code that they are generated from. With `IPCPERF_WRITE_DOCS=1` the tests write the
+//! pages instead.
 
 mod studies;
 
@@ -108,15 +108,15 @@ Terms in the sections:
 ";
 
 #[test]
-fn the_readme_has_every_mechanism() {
+fn the_page_on_usage_has_every_mechanism() {
     let mut table = String::from("| mechanism | description | options |\n|---|---|---|\n");
     for mechanism in MECHANISMS {
         let (name, about) = (mechanism.name, mechanism.about);
         let options = mechanism.options.iter().map(|option| format!("`{}`", option.name));
         let options = options.collect::<Vec<_>>().join(", ");
-        writeln!(table, "| [`{name}`](docs/mechanisms.md#{name}) | {about} | {options} |").unwrap();
+        writeln!(table, "| [`{name}`](mechanisms.md#{name}) | {about} | {options} |").unwrap();
     }
-    check_part("../README.md", "mechanisms", &table);
+    check_part("usage.md", "mechanisms", &table);
 }
 
 #[test]

@@ -49,12 +49,12 @@ impl Placement {
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Same => "one CPU for both",
-            Self::Split => "two CPUs",
+            Self::Same => "one CPU for both: what a message costs if nothing runs in parallel",
+            Self::Split => "two CPUs: what peers gain and lose by working in parallel",
             Self::Smt => "two hardware threads of a core",
             Self::Llc => "two cores that share the last-level cache",
             Self::Numa => "two NUMA nodes",
-            Self::Free => "the scheduler decides",
+            Self::Free => "not pinned, as a service usually is: the scheduler decides",
             Self::Pair(..) => "the given CPUs",
         }
     }

@@ -60,8 +60,6 @@ mod threads;
 #[cfg(target_os = "linux")]
 mod watch;
 #[cfg(target_os = "linux")]
-mod wilson;
-
 #[cfg(not(target_os = "linux"))]
 use crate::unsupported::{
     arm_events as arm, divide_events as divide, events_available as available,

@@ -1,5 +1,7 @@
 //! The bundled studies. Each is a file in `studies/` and an entry in [`STUDIES`].
 
+use crate::Study;
+
 /// Name and text of each bundled study. The name equals the `name` key of the file.
 pub const STUDIES: &[(&str, &str)] = &[
     ("pipe-or-socket", include_str!("../../../studies/pipe-or-socket.toml")),
@@ -10,6 +12,28 @@ pub const STUDIES: &[(&str, &str)] = &[
     ("wright", include_str!("../../../studies/wright.toml")),
 ];
 
+/// Name and title of each bundled study: the `name` and `title` keys of the files in [`STUDIES`]. Lists show them, and
+/// parsing the files would take longer than printing the list.
+const TITLES: &[(&str, &str)] = &[
+    ("pipe-or-socket", "Pipe or socket?"),
+    (
+        "bell-thomas-2020",
+        "Bandwidth of pipes and sockets by buffer size, and the probe effect of instruments",
+    ),
+    ("westerfeld-2014", "Round trips through a bus and through a pipe, by message size"),
+    ("shuldman-2015", "Passing state in a datagram, or in a file whose descriptor is passed"),
+    ("iacob-2022", "Borrowing pages in a pipe"),
+    ("wright", "Throughput of pipe, Unix socket and TCP on many machines"),
+];
+
+impl Study {
+    /// Returns the name and the title of each bundled study, in the order of [`STUDIES`], without parsing a file.
+    #[must_use]
+    pub const fn bundled_titles() -> &'static [(&'static str, &'static str)] {
+        TITLES
+    }
+}
+
 /// Returns the text of the bundled study `name`.
 pub(crate) fn find_bundled(name: &str) -> Option<&'static str> {
     STUDIES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
@@ -17,7 +41,7 @@ pub(crate) fn find_bundled(name: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::find_bundled;
+    use super::{STUDIES, find_bundled};
     use crate::{InstrumentFigure, Study, StudyFigure, StudyTable};
 
     /// Readers of a publication look up claims, figures and tables by the numbers used there.
@@ -92,6 +116,18 @@ mod tests {
             tables: &["1", "benchmark-1", "benchmark-2"],
         },
     ];
+
+    #[test]
+    fn the_titles_for_lists_are_those_of_the_files() {
+        let parsed = STUDIES.iter().map(|(name, text)| {
+            let study = Study::parse(text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
+            assert_eq!(study.name, *name);
+            (study.name, study.title)
+        });
+        let listed = Study::bundled_titles().iter();
+        let listed = listed.map(|(name, title)| ((*name).to_owned(), (*title).to_owned()));
+        assert_eq!(listed.collect::<Vec<_>>(), parsed.collect::<Vec<_>>());
+    }
 
     #[test]
     fn each_document_has_its_claims_figures_and_tables() {

@@ -23,6 +23,7 @@ from ipcperf.errors import (
     NotWritten,
     SomeFailed,
     TornResults,
+    UnreadableResults,
 )
 from ipcperf.measure import run, run_study
 from ipcperf.results import Results, read
@@ -43,6 +44,7 @@ __all__ = [
     "Results",
     "SomeFailed",
     "TornResults",
+    "UnreadableResults",
     "find_command",
     "parts",
     "read",

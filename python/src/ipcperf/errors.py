@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -39,6 +40,30 @@ class BadResults(IpcperfError):
         super().__init__(place + words)
         self.path = path
         self.line = line
+
+
+class UnreadableResults(IpcperfError, OSError):
+    """A results file cannot be opened or read. The message has a remedy; `errno` has the cause.
+
+    Attributes:
+        path: the file.
+    """
+
+    def __init__(self, path: Path, cause: OSError) -> None:
+        """Describes why `path` cannot be read."""
+        remedy = _REMEDIES.get(cause.errno or 0, "see the cause")
+        super().__init__(f"cannot read {path}: {cause.strerror or cause}; {remedy}")
+        self.path = path
+        self.errno = cause.errno
+
+
+# What to do about a file that cannot be read, by errno.
+_REMEDIES = {
+    errno.ENOENT: "check the path; results of a measurement without `out` are in "
+    "~/.local/share/ipcperf (in $XDG_DATA_HOME/ipcperf if that is set)",
+    errno.EISDIR: "name a file in this folder",
+    errno.EACCES: "check the permissions of the file and of its folder",
+}
 
 
 class CommandFailed(IpcperfError):

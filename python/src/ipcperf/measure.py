@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ipcperf.command import Finished, StrPath, find_command, invoke
-from ipcperf.errors import BadResults, Interrupted, NotWritten, SomeFailed, TornResults
+from ipcperf.errors import BadResults, Interrupted, NotWritten, SomeFailed, TornResults, UnreadableResults
 from ipcperf.results import Results, read
 
 # Exit codes after which this command has left a results file. After others, an existing file may be older.
@@ -112,7 +112,7 @@ def _kept(finished: Finished, path: Path) -> Results | None:
         warnings.simplefilter("ignore", TornResults)
         try:
             return read(path)
-        except (BadResults, OSError):
+        except (BadResults, UnreadableResults):
             return None
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import pandas as pd
 
 from ipcperf.columns import FAILURE, SAMPLE
-from ipcperf.errors import NotObserved, TornResults
+from ipcperf.errors import NotObserved, TornResults, UnreadableResults
 from ipcperf.frame import of_observations, of_runs
 from ipcperf.lines import Lines, read_lines
+from ipcperf.summary import summary
 
 # Columns that identify the run of an observation.
 _IDENTITY = [
@@ -33,9 +34,11 @@ _IDENTITY = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results:
-    """Contents of a results file. A missing value is null (``pandas.NA``; NaN for float64), never zero.
+    """Contents of a results file; ``print`` shows a short summary.
+
+    A missing value is null (``pandas.NA``; NaN for float64), never zero.
 
     Attributes:
         path: the file.
@@ -59,6 +62,10 @@ class Results:
     failures: pd.DataFrame
     footer: Mapping[str, Any] | None
     is_complete: bool
+
+    def __repr__(self) -> str:
+        """Returns a short summary: file, machine, numbers of cases and runs, and the first rows."""
+        return summary(self)
 
     @property
     def valid(self) -> pd.DataFrame:
@@ -100,11 +107,14 @@ def read(path: str | os.PathLike[str]) -> Results:
     the command was killed, or is still running.
 
     Raises:
-        OSError: the file cannot be read.
+        UnreadableResults: the file does not exist or cannot be read; the message has a remedy.
         BadResults: it is not a results file, has another schema, or contains a bad line.
     """
     path = Path(path)
-    lines = read_lines(path)
+    try:
+        lines = read_lines(path)
+    except OSError as error:
+        raise UnreadableResults(path, error) from None
     results = Results(
         path=path,
         header=lines.header,

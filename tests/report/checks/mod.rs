@@ -38,6 +38,14 @@ pub(crate) const LOOKS: &[Check] = &[
         find_violations: |page| page.find_in_views(include_str!("overlaps.js")),
     },
     Check {
+        name: "columns",
+        find_violations: |page| page.find_in_views(include_str!("columns.js")),
+    },
+    Check {
+        name: "crossed",
+        find_violations: |page| page.find_in_views(include_str!("crossed.js")),
+    },
+    Check {
         name: "legible",
         find_violations: |page| page.find_in_views(include_str!("legible.js")),
     },

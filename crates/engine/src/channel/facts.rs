@@ -78,7 +78,7 @@ pub enum OptionValues {
     OneOf(&'static [&'static str]),
     /// One of these words, some of which may be unavailable on this machine.
     Choices(&'static [Choice]),
-    /// A number of bytes, or the default, which is a word.
+    /// Size of the kernel's buffer in bytes, which the kernel may round up, or the default, which is a word.
     Bytes,
     /// A number of bytes, or one of these words.
     BytesOr(&'static [&'static str]),
@@ -258,6 +258,15 @@ impl Mechanism<'_> {
         }
     }
 
+    /// Size of the kernel's buffer that `options` request, bytes; the kernel may grant more. `None` if they request
+    /// none.
+    #[must_use]
+    pub fn requested_buffer_bytes(&self, options: &BTreeMap<String, String>) -> Option<u64> {
+        let is_size = |option: &&OptionSpec| matches!(option.values, OptionValues::Bytes);
+        let mut sizes = self.options.iter().filter(is_size);
+        sizes.find_map(|option| options.get(option.name)?.parse().ok())
+    }
+
     /// Value of `option`: the one that was set, or its default.
     fn value<'a>(&self, options: &'a BTreeMap<String, String>, option: &str) -> Option<&'a str> {
         let default = self.options.iter().find(|known| known.name == option).map(|it| it.default);
@@ -305,6 +314,18 @@ pub struct Documentation {
 mod tests {
     use super::*;
     use crate::mechanism::MECHANISMS;
+
+    #[test]
+    fn a_requested_buffer_is_the_one_of_the_option_that_sets_its_size() {
+        let pipe = MECHANISMS.iter().find(|mechanism| mechanism.name == "pipe").unwrap();
+        let requested = |options: &[(&str, &str)]| {
+            let options = options.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+            pipe.requested_buffer_bytes(&options.collect())
+        };
+        assert_eq!(requested(&[("capacity", "5120"), ("wait", "poll")]), Some(5120));
+        assert_eq!(requested(&[("capacity", "default")]), None);
+        assert_eq!(requested(&[]), None);
+    }
 
     /// The compiler does not ask for what `BASE` has, so that a mechanism could forget it.
     #[test]

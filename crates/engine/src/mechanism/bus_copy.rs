@@ -19,8 +19,7 @@ use crate::worker;
 /// Facts about `bus-copy`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "bus-copy",
-    about: "as in kdbus: the sender copies into the receiver's pool and sends a notice through a \
-        socket",
+    about: "as in kdbus: sender copies into the receiver's pool",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::SharedMemoryWithDoorbell,

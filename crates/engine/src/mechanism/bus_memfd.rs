@@ -39,7 +39,7 @@ const MAP: OptionSpec = OptionSpec {
 /// Facts about `bus-memfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "bus-memfd",
-    about: "as in kdbus: hands over a sealed memfd, which the receiver reads in place",
+    about: "as in kdbus: hands over a sealed memfd, read in place",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::SharedMemoryWithDoorbell,

@@ -16,7 +16,7 @@ use crate::channel::{Documentation, Limit, Mechanism, Setup};
 /// Facts about `dbus-copy`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dbus-copy",
-    about: "D-Bus method call with the payload in its body, through a daemon or directly (zbus)",
+    about: "D-Bus method call with the payload in its body (zbus)",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

@@ -37,8 +37,7 @@ const MAP: OptionSpec = OptionSpec {
 /// Facts about `dbus-memfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dbus-memfd",
-    about: "D-Bus method call that carries a sealed memfd; the message is copied into the memfd \
-        and out of it (zbus)",
+    about: "D-Bus method call that carries a sealed memfd (zbus)",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

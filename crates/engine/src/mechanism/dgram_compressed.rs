@@ -32,7 +32,7 @@ const CODEC: OptionSpec = OptionSpec {
 /// Facts about `dgram-compressed`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dgram-compressed",
-    about: "Unix domain datagram; the sender compresses each message",
+    about: "Unix datagram with the compressed message",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

@@ -19,7 +19,7 @@ use crate::channel::{
 /// Facts about `dgram-fds`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "dgram-fds",
-    about: "Unix domain datagram that carries the whole message and file descriptors",
+    about: "Unix datagram with the message and file descriptors",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

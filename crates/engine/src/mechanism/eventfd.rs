@@ -18,7 +18,7 @@ use crate::worker;
 /// Facts about `eventfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "eventfd",
-    about: "one slot of shared memory in each direction; an eventfd announces each message",
+    about: "slot in shared memory; an eventfd announces messages",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::SharedMemoryWithDoorbell,

@@ -20,7 +20,7 @@ use crate::channel::{
 /// Facts about `file-ref`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "file-ref",
-    about: "temporary file for each message; the file's descriptor is sent in an empty datagram",
+    about: "file for each message; its descriptor is sent",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

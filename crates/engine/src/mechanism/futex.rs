@@ -16,7 +16,7 @@ use crate::worker;
 /// Facts about `futex`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "futex",
-    about: "one slot of shared memory in each direction; a futex announces each message",
+    about: "slot in shared memory; a futex announces messages",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

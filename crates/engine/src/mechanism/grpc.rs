@@ -17,7 +17,7 @@ const FEATURE: Feature = Feature { name: "grpc", is_built_in: cfg!(feature = "gr
 /// Facts about `grpc`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "grpc",
-    about: "gRPC over a Unix domain socket: unary calls, or one streaming call (tonic)",
+    about: "gRPC over a Unix socket: unary or streaming (tonic)",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

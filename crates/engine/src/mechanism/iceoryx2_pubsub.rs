@@ -22,7 +22,7 @@ use crate::channel::{Documentation, Mechanism, Setup};
 /// Facts about `iceoryx2-pubsub`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "iceoryx2-pubsub",
-    about: "publish-subscribe with iceoryx2: messages in shared memory, received by polling",
+    about: "iceoryx2 publish-subscribe in shared memory, polling",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

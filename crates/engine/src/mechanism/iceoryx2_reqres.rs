@@ -25,7 +25,7 @@ use crate::channel::{Documentation, Mechanism, Setup};
 /// Facts about `iceoryx2-reqres`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "iceoryx2-reqres",
-    about: "request-response with iceoryx2: messages in shared memory, received by polling",
+    about: "iceoryx2 request-response in shared memory, polling",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

@@ -44,7 +44,7 @@ const REGISTERED: OptionSpec = OptionSpec {
 /// Facts about `io-uring`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "io-uring",
-    about: "Unix domain stream socket, with operations submitted through io_uring",
+    about: "Unix domain stream socket, driven through io_uring",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

@@ -16,7 +16,7 @@ use crate::worker;
 /// Facts about `ipc-channel`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "ipc-channel",
-    about: "byte channel of Servo's crate ipc-channel, one in each direction",
+    about: "byte channel of Servo's crate ipc-channel",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

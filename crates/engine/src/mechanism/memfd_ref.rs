@@ -44,8 +44,7 @@ const MAP: OptionSpec = OptionSpec {
 /// Facts about `memfd-ref`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "memfd-ref",
-    about: "message copied into a sealed memfd, whose descriptor is sent in a datagram; the \
-        receiver copies it out",
+    about: "sealed memfd with the message; its descriptor is sent",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

@@ -16,7 +16,7 @@ use crate::worker;
 /// Facts about `mmap-file`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "mmap-file",
-    about: "one slot in a mapped temporary file in each direction; a futex announces each message",
+    about: "slot in a mapped temporary file; a futex announces",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

@@ -47,8 +47,7 @@ const LOCK: OptionSpec = OptionSpec {
 /// Facts about `mmap-queue`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "mmap-queue",
-    about: "queue of slots in shared memory, one in each direction, with a choice of locks and \
-        counters",
+    about: "queue of slots in shared memory, with many locks",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

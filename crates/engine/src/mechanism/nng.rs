@@ -19,7 +19,7 @@ const FEATURE: Feature =
 /// Facts about `nng`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "nng",
-    about: "NNG (nanomsg next generation): a pair of pair0 sockets over a Unix domain socket",
+    about: "NNG (nanomsg next generation) pair over a Unix socket",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

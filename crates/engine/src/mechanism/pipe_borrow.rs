@@ -46,7 +46,7 @@ const ROTATION: OptionSpec = OptionSpec {
 /// Facts about `pipe-borrow`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "pipe-borrow",
-    about: "unnamed pipe that borrows the pages of large messages (vmsplice)",
+    about: "unnamed pipe that borrows large messages (vmsplice)",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

@@ -17,7 +17,7 @@ use crate::worker;
 /// Facts about `posix-sem`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "posix-sem",
-    about: "one slot of shared memory in each direction; a POSIX semaphore announces each message",
+    about: "slot in shared memory; a POSIX semaphore announces",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

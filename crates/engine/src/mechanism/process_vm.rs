@@ -18,7 +18,7 @@ use crate::worker;
 /// Facts about `process-vm`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "process-vm",
-    about: "the receiver copies from the sender's memory (process_vm_readv)",
+    about: "receiver reads the sender's memory (process_vm_readv)",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::CrossMemoryRead,

@@ -19,8 +19,7 @@ use crate::worker;
 /// Facts about `pty`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "pty",
-    about: "pseudoterminal in raw mode; the sender has the master side, the receiver the terminal \
-        side",
+    about: "pseudoterminal in raw mode",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

@@ -50,8 +50,7 @@ const BATCH: OptionSpec = OptionSpec {
 /// Facts about `shm-ring`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "shm-ring",
-    about: "ring of messages in shared memory, one in each direction; messages are copied, or \
-        written and read in place",
+    about: "ring of messages in shared memory",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

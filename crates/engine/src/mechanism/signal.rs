@@ -26,7 +26,7 @@ use crate::worker;
 /// Facts about `signal`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "signal",
-    about: "queued real-time signal that carries a value of one word",
+    about: "queued real-time signal that carries one word",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

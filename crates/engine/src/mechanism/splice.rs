@@ -22,7 +22,7 @@ use crate::worker;
 /// Facts about `splice`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "splice",
-    about: "pages are put into a pipe (vmsplice) and moved to /dev/null (splice): moves no data",
+    about: "pages through a pipe to /dev/null: moves no data",
     boundaries: Boundaries::None,
     delivery: Delivery::Nothing,
     path: PayloadPath::Nowhere,

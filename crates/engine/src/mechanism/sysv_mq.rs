@@ -18,7 +18,7 @@ use crate::worker;
 /// Facts about `sysv-mq`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-mq",
-    about: "System V message queue; a single queue, with one message type for each direction",
+    about: "System V message queue for both directions",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

@@ -15,8 +15,7 @@ use crate::worker;
 /// Facts about `sysv-sem`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-sem",
-    about: "one slot of shared memory in each direction; a System V semaphore announces each \
-        message",
+    about: "slot in shared memory; a System V semaphore announces",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::SharedMemoryWithDoorbell,

@@ -17,7 +17,7 @@ use crate::worker;
 /// Facts about `sysv-shm`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-shm",
-    about: "one slot in System V shared memory in each direction; a futex announces each message",
+    about: "slot in System V shared memory; a futex announces",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

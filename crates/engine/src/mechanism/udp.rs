@@ -20,8 +20,7 @@ use crate::worker;
 /// Facts about `udp`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "udp",
-    about: "UDP over the loopback interface; datagrams for which the receiver has no room are \
-        dropped",
+    about: "UDP over the loopback interface; may lose datagrams",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Lossy,
     path: PayloadPath::Kernel,

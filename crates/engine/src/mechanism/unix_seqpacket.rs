@@ -13,7 +13,7 @@ use crate::worker;
 /// Facts about `unix-seqpacket`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "unix-seqpacket",
-    about: "Unix domain sequenced-packet socket, made by socketpair",
+    about: "Unix domain seqpacket socket, made by socketpair",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

@@ -25,7 +25,7 @@ const ADDRESS: OptionSpec = OptionSpec {
 /// Facts about `unix-stream-named`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "unix-stream-named",
-    about: "Unix domain stream socket, connected through a path or an abstract name",
+    about: "Unix stream socket, connected by a path or a name",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

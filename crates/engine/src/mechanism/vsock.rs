@@ -22,7 +22,7 @@ use crate::worker;
 /// Facts about `vsock`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "vsock",
-    about: "stream socket for virtual machines (AF_VSOCK), over its loopback transport",
+    about: "stream socket for virtual machines, over loopback",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

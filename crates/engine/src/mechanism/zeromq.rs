@@ -26,7 +26,7 @@ const TRANSPORT: OptionSpec = OptionSpec {
 /// Facts about `zeromq`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "zeromq",
-    about: "ZeroMQ: a pair of PAIR sockets, over a Unix domain socket or TCP (libzmq)",
+    about: "ZeroMQ pair over a Unix domain socket or TCP (libzmq)",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

@@ -55,7 +55,7 @@ pub(super) enum Command {
     Trace(RunArguments),
     /// Print the cases of a matrix or of a study, and the estimated time; measure nothing
     Plan(PlanArguments),
-    /// List mechanisms, workloads, instruments, studies and exporters
+    /// List mechanisms, workloads, instruments, studies, exporters and tests; print the manual of one
     List(ListArguments),
     /// Describe this machine: environment, hardware limits, warnings and remedies
     Machine(MachineArguments),
@@ -178,22 +178,14 @@ impl PrintArguments {
 }
 
 #[derive(Args, Debug)]
+#[command(override_usage = "ipcperf list [OPTIONS] [KIND|NAME]")]
 pub(super) struct ListArguments {
-    /// Kind of entries to list [default: all]
-    #[arg(value_name = "KIND")]
-    pub(super) what: Option<ListKind>,
-    /// Print a JSON array instead of a table
+    #[arg(value_name = "KIND", help = list_help())]
+    #[arg(value_parser = Known::listed().only(), hide_possible_values = true)]
+    pub(super) subject: Option<String>,
+    /// Print a JSON array: one object for each entry, with name, about, available, reason and its facts
     #[arg(long)]
     pub(super) json: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ListKind {
-    Mechanisms,
-    Workloads,
-    Instruments,
-    Studies,
-    Exporters,
 }
 
 #[derive(Args, Debug)]
@@ -250,12 +242,25 @@ pub(super) struct ShowArguments {
     /// Results files
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
+    /// Add a column: limits (share of the hardware limit that each median reaches, and which limit that is)
+    #[arg(long, value_name = "COLUMN", value_enum, hide_possible_values = true)]
+    pub(super) show: Option<ShownColumn>,
+    /// Also print percentiles of round trips: p50, p90, p99, p99.9 and the longest
+    #[arg(long)]
+    pub(super) percentiles: bool,
     /// Reject a file that has an unreadable line [default: skip the line with a warning]
     #[arg(long)]
     pub(super) strict: bool,
     /// Print a JSON array with a summary of each case, instead of tables
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// Column that tables have on request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ShownColumn {
+    /// Share of the hardware limit.
+    Limits,
 }
 
 #[derive(Args, Debug)]
@@ -269,6 +274,12 @@ pub(super) struct ExportArguments {
     /// Write to PATH [default: standard output]
     #[arg(long, short, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(super) output: Option<PathBuf>,
+}
+
+fn list_help() -> String {
+    let what = "NAME of a mechanism, workload, instrument, study, exporter or test, to print its manual; or KIND, to \
+        print a list";
+    format!("{} [default: all names]", Known::list_kinds().help(what))
 }
 
 fn studies_help() -> String {

@@ -1,46 +1,77 @@
 //! `ipcperf list`.
 
+use ipcperf_report::terminal::columns;
 use serde_json::Value;
 
-use super::arguments::{ListArguments, ListKind};
+use super::arguments::ListArguments;
 use crate::error::{Error, ExitStatus};
-use crate::printing::{
-    exporter_list, exporters_json, instrument_list, instrument_list_without_probes,
-    instruments_json, mechanism_list, mechanisms_json, print, print_json, workload_list,
-    workloads_json,
-};
-use ipcperf_report::terminal::{columns, studies_json, study_list};
+use crate::printing::{LIST_KINDS, ListKind, overview, print, print_json};
 
 pub(super) fn list(arguments: &ListArguments) -> Result<ExitStatus, Error> {
-    let wanted = |what| arguments.what.is_none_or(|asked| asked == what);
-    let (mut tables, mut entries) = (Vec::new(), Vec::new());
-    if wanted(ListKind::Mechanisms) {
-        tables.push(mechanism_list as fn(usize) -> String);
-        entries.push(mechanisms_json as fn() -> Value);
+    match (arguments.subject.as_deref(), arguments.json) {
+        (None, false) => print(&overview(columns())),
+        (None, true) => {
+            let all = LIST_KINDS.iter().flat_map(|kind| entries((kind.json)()));
+            print_json(&Value::Array(all.collect()))
+        }
+        (Some(subject), false) => print(&text_of(subject)?),
+        (Some(subject), true) => print_json(&json_of(subject)?),
     }
-    if wanted(ListKind::Workloads) {
-        tables.push(workload_list);
-        entries.push(workloads_json);
+}
+
+/// Returns the list of the kind, or the manual of the entry, that is called `subject`.
+fn text_of(subject: &str) -> Result<String, Error> {
+    let columns = columns();
+    if let Some(kind) = LIST_KINDS.iter().find(|kind| kind.name == subject) {
+        return Ok((kind.text)(columns));
     }
-    if wanted(ListKind::Instruments) {
-        // Trying the instruments would delay a list of everything.
-        let all = arguments.what.is_none();
-        tables.push(if all { instrument_list_without_probes } else { instrument_list });
-        entries.push(instruments_json);
+    let manual = LIST_KINDS.iter().find_map(|kind| (kind.manual)(subject, columns));
+    manual.ok_or_else(|| unknown(subject))
+}
+
+/// Returns the entries of the kind, or the one entry, that is called `subject`, as a JSON array.
+fn json_of(subject: &str) -> Result<Value, Error> {
+    if let Some(kind) = LIST_KINDS.iter().find(|kind| kind.name == subject) {
+        return Ok((kind.json)());
     }
-    if wanted(ListKind::Studies) {
-        tables.push(study_list);
-        entries.push(studies_json);
+    let has_entry = |kind: &&ListKind| kind.has_entry(subject);
+    let kind = LIST_KINDS.iter().find(has_entry).ok_or_else(|| unknown(subject))?;
+    let named = entries((kind.json)()).into_iter().filter(|entry| entry["name"] == subject);
+    Ok(Value::Array(named.collect()))
+}
+
+/// Returns the items of a JSON array.
+fn entries(array: Value) -> Vec<Value> {
+    match array {
+        Value::Array(entries) => entries,
+        _ => Vec::new(),
     }
-    if wanted(ListKind::Exporters) {
-        tables.push(exporter_list);
-        entries.push(exporters_json);
+}
+
+/// Error for a word that the parser of the arguments accepted, but that no list has.
+fn unknown(subject: &str) -> Error {
+    Error::usage(format!("nothing is called `{subject}`; to list all names: ipcperf list"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_listed_and_an_entry_has_its_manual() {
+        let list = text_of("workloads").expect("a list");
+        assert!(list.contains("stream") && list.contains("request-reply"), "{list}");
+        let manual = text_of("pipe").expect("a manual");
+        assert!(manual.starts_with("pipe: ") && manual.contains("How it works"), "{manual}");
+        assert!(text_of("no-such").is_err() && json_of("no-such").is_err());
     }
-    if !arguments.json {
-        let columns = columns();
-        let tables: Vec<String> = tables.iter().map(|table| table(columns)).collect();
-        return print(&tables.join("\n\n"));
+
+    #[test]
+    fn the_json_of_an_entry_is_an_array_with_that_entry() {
+        let one = json_of("pipe").expect("an entry");
+        assert_eq!(one.as_array().map(Vec::len), Some(1), "{one}");
+        assert_eq!(one[0]["name"], "pipe");
+        let all = json_of("mechanisms").expect("a list");
+        assert!(entries(all).contains(&one[0]));
     }
-    let all = entries.iter().flat_map(|list| list().as_array().cloned().unwrap_or_default());
-    print_json(&Value::Array(all.collect()))
 }

@@ -39,7 +39,8 @@ const FILES: [(&str, &str); 1] = [(
 
 const ENVIRONMENT: [(&str, &str); 1] = [(
     "COLUMNS",
-    "Maximum width of tables if standard output is not a terminal. The default is 116.",
+    "Maximum width of tables if standard output is not a terminal. The default is 100, which is also the maximum on a \
+     terminal.",
 )];
 
 /// Manual pages of the measured mechanisms and of related topics.

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::arguments::{MatrixArguments, OutputArguments};
 use super::export::Exports;
 use super::form::Form;
-use super::show::{heading, page, study_tables, verdicts};
+use super::show::{RequestedParts, heading, page, study_tables, verdicts};
 use crate::build_info::environment;
 use crate::error::{Error, ExitStatus, WriteStage};
 use crate::printing::{Progress, Visibility, print, print_json, print_message, print_with};
@@ -219,7 +219,7 @@ pub(super) fn print_results(
     form: Form,
 ) -> Result<(), Error> {
     if form == Form::Tables {
-        print(&page(heading(&measured.results.header), measured))?;
+        print(&page(heading(&measured.results.header), measured, RequestedParts::NONE))?;
         let of_study = [verdicts(measured), study_tables(measured)];
         let of_study: String =
             of_study.into_iter().flatten().map(|text| format!("\n{text}\n")).collect();

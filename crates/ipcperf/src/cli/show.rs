@@ -1,9 +1,10 @@
 //! `ipcperf show`.
 
+use ipcperf_engine::mechanism::find;
 use ipcperf_results::analysis::{AnalyzedFile, observed_cases, probe_effects};
-use ipcperf_results::{Header, Strictness};
+use ipcperf_results::{CaseIdentity, Header, Strictness};
 
-use super::arguments::ShowArguments;
+use super::arguments::{ShowArguments, ShownColumn};
 use crate::cli::results_input::read_files;
 use crate::error::{Error, ExitStatus};
 use crate::printing::{print, print_with};
@@ -11,30 +12,77 @@ use ipcperf_report::ErrorBar;
 use ipcperf_report::export::JSON;
 use ipcperf_report::presentation::{StudyContext, stored_study, study_tables as study_tables_of};
 use ipcperf_report::terminal::{
-    Note, closing_lines, columns, notes, observed_text, probe_effect_table, study_tables_text,
-    survey_text, tables, unfinished_note, verdicts_text, wrap,
+    LimitShares, Note, TableView, closing_lines, columns, notes, observed_text, percentile_tables,
+    probe_effect_table, study_tables_text, survey_text, tables, unfinished_note, verdicts_text,
+    wrap,
 };
 use ipcperf_study::hypothesis::judge;
+
+/// Parts of a page that are shown on request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RequestedParts {
+    limit_shares: LimitShares,
+    percentiles: Percentiles,
+}
+
+/// Whether a page has tables of percentiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Percentiles {
+    Shown,
+    Hidden,
+}
+
+impl RequestedParts {
+    /// No part.
+    pub(super) const NONE: Self =
+        Self { limit_shares: LimitShares::Hidden, percentiles: Percentiles::Hidden };
+
+    fn new(arguments: &ShowArguments) -> Self {
+        Self {
+            limit_shares: match arguments.show {
+                Some(ShownColumn::Limits) => LimitShares::Shown,
+                None => LimitShares::Hidden,
+            },
+            percentiles: if arguments.percentiles {
+                Percentiles::Shown
+            } else {
+                Percentiles::Hidden
+            },
+        }
+    }
+}
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<ExitStatus, Error> {
     let strictness = if arguments.strict { Strictness::Strict } else { Strictness::Lenient };
     let files = read_files(&arguments.files, strictness)?;
     let shown = match arguments.json {
         true => print_with(|out| (JSON.write)(&files, out)),
-        false => print(&files.iter().map(full_page).collect::<Vec<_>>().join("\n\n")),
+        false => {
+            let parts = RequestedParts::new(arguments);
+            let pages = files.iter().map(|file| complete_page(file, parts));
+            print(&pages.collect::<Vec<_>>().join("\n\n"))
+        }
     };
     // A large file takes millions of allocations; the kernel frees them faster at exit than we can.
     std::mem::forget(files);
     shown
 }
 
-/// Returns the complete page about a file.
+/// Returns the complete page about a file, with all parts.
+#[cfg(test)]
 pub(crate) fn full_page(file: &AnalyzedFile) -> String {
+    let parts =
+        RequestedParts { limit_shares: LimitShares::Shown, percentiles: Percentiles::Shown };
+    complete_page(file, parts)
+}
+
+/// Returns the page about a file, with the failures and conclusions, and with `parts`.
+fn complete_page(file: &AnalyzedFile, parts: RequestedParts) -> String {
     let results = &file.results;
     let header = &results.header;
     let heading = format!("{}, {}\n{}", file.path.display(), header.started, heading(header));
     let closing = closing_lines(&header.plan, results.failures.iter());
-    let mut page = page(heading, file);
+    let mut page = page(heading, file, parts);
     for text in [verdicts(file), study_tables(file)].into_iter().flatten() {
         page += &format!("\n\n{text}");
     }
@@ -68,13 +116,29 @@ pub(super) fn heading(header: &Header) -> String {
     machine
 }
 
-/// Returns the heading, the tables, the findings as sentences and the notes on data quality.
-pub(super) fn page(heading: String, file: &AnalyzedFile) -> String {
+/// Returns the size of the kernel's buffer that a case requests, by an option or by `--kernel-buffer`, bytes.
+fn requested_buffer_bytes(case: &CaseIdentity) -> Option<u64> {
+    let mechanism = find(&case.mechanism.as_str().into());
+    let by_option = mechanism.and_then(|known| known.requested_buffer_bytes(&case.options));
+    by_option.or_else(|| case.kernel_buffer.parse().ok())
+}
+
+/// Returns the heading, the tables, the findings as sentences and the notes on data quality, with the requested parts.
+pub(super) fn page(heading: String, file: &AnalyzedFile, requested: RequestedParts) -> String {
     let (summaries, results) = (&file.summaries, &file.results);
     let (samples, precision) = (&results.samples, results.header.plan.until_ci);
-    let beside = if precision.is_some() { ErrorBar::ConfidenceInterval } else { ErrorBar::Iqr };
     let columns = columns();
-    let mut parts = vec![heading, tables(summaries, beside, columns), survey_text(summaries)];
+    let view = TableView {
+        error_bar: precision.map_or(ErrorBar::Iqr, |_| ErrorBar::ConfidenceInterval),
+        limit_shares: requested.limit_shares,
+        requested_buffer_bytes,
+        columns,
+    };
+    let mut parts = vec![heading, tables(summaries, &view)];
+    if requested.percentiles == Percentiles::Shown {
+        parts.push(percentile_tables(summaries, samples, columns));
+    }
+    parts.push(survey_text(summaries));
     parts.extend(unfinished_note(results));
     parts.extend(notes(summaries, samples, precision).iter().map(Note::to_string));
     parts.extend([

@@ -1,7 +1,7 @@
-//! Words for completions and help, from the registries. Any text is accepted: the parser of the value reports unknown
-//! words and the nearest known one.
+//! Words for completions and help, from the registries. Any text is accepted where the parser of the value reports
+//! unknown words and the nearest known one.
 
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use ipcperf_engine::mechanism::MECHANISMS;
 use ipcperf_model::Mode;
 use ipcperf_model::message_options::{BufferReuse, FirstTouch, Touch};
@@ -10,6 +10,7 @@ use ipcperf_model::workload::WORKLOADS;
 use ipcperf_observe::INSTRUMENTS;
 
 use crate::compat::PROGRAMS;
+use crate::printing::LIST_KINDS;
 use ipcperf_report::export::EXPORTERS;
 use ipcperf_study::STUDIES;
 
@@ -33,15 +34,36 @@ impl TypedValueParser for Known {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let value = |(name, about): Word| match about {
-            "" => PossibleValue::new(name),
-            about => PossibleValue::new(name).help(about),
-        };
-        Some(Box::new((self.0)().into_iter().map(value)))
+        Some(Box::new((self.0)().into_iter().map(possible_value)))
+    }
+}
+
+fn possible_value((name, about): Word) -> PossibleValue {
+    match about {
+        "" => PossibleValue::new(name),
+        about => PossibleValue::new(name).help(about),
     }
 }
 
 impl Known {
+    /// Returns a parser that accepts these words only.
+    pub(super) fn only(&self) -> PossibleValuesParser {
+        PossibleValuesParser::new((self.0)().into_iter().map(possible_value))
+    }
+
+    /// Returns the kinds of entries that can be listed, and the names of all entries.
+    pub(super) fn listed() -> Self {
+        Self(|| {
+            let kinds = LIST_KINDS.iter().map(|kind| (kind.name, "the list of them"));
+            kinds.chain(LIST_KINDS.iter().flat_map(|kind| (kind.entries)())).collect()
+        })
+    }
+
+    /// Returns the kinds of entries that can be listed.
+    pub(super) fn list_kinds() -> Self {
+        Self(|| LIST_KINDS.iter().map(|kind| (kind.name, "")).collect())
+    }
+
     pub(super) fn mechanisms() -> Self {
         Self(|| {
             let all = std::iter::once(("all", "every mechanism"));

@@ -1,35 +1,34 @@
 //! `ipcperf trace`: one run of one case with instruments, and their observations.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use ipcperf_observe::INSTRUMENTS;
-use ipcperf_results::{Results, ResultsLine, Sample};
+use ipcperf_results::analysis::traced_runs;
+use ipcperf_results::{Results, ResultsLine};
 
 use super::arguments::RunArguments;
+use super::show::heading;
 use crate::cli::form::Form;
-use crate::cli::session::{MeasuringCommand, execute, print_results, resolve};
+use crate::cli::session::{MeasuringCommand, SessionResult, execute, print_results, resolve};
 use crate::error::{Error, ExitStatus};
-use crate::printing::{print_json, print_message};
+use crate::printing::{print, print_json, print_message};
 use ipcperf_plan::{Grouping, Plan, StoppingRule};
-use ipcperf_report::terminal::closing_lines;
+use ipcperf_report::terminal::{closing_lines, columns, trace_screen, wrap};
 
 /// Instruments that are off by default in a trace: external tools that ours are compared with.
 const EXTERNAL_TOOLS: [&str; 2] = ["strace", "bpftrace"];
 
+/// Maximum number of lines that a trace prints, including those on unavailable instruments.
+const MAX_LINES: usize = 60;
+
 pub(super) fn trace(arguments: &RunArguments) -> Result<ExitStatus, Error> {
     let plan = plan(arguments)?;
     let measured = execute(&plan, MeasuringCommand::Trace, &arguments.output)?;
-    let form = arguments.output.printed.form();
-    if !matches!(form, Form::Json | Form::QuietJson) {
-        print_results(&measured.file, measured.status, form)?;
-        return Ok(measured.status);
+    match arguments.output.printed.form() {
+        Form::Tables => print_screen(&measured)?,
+        Form::Quiet => print_results(&measured.file, measured.status, Form::Quiet)?,
+        Form::Json | Form::QuietJson => print_observations(&measured.file.results)?,
     }
-    let results = &measured.file.results;
-    let closing = closing_lines(&results.header.plan, results.failures.iter());
-    if !closing.is_empty() {
-        print_message(&closing.join("\n"));
-    }
-    print_json(&last_run_observations(results))?;
     Ok(measured.status)
 }
 
@@ -56,14 +55,35 @@ fn plan(arguments: &RunArguments) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// Returns the observations of the valid run: the last one, or the last of each part if not all could be observed at
-/// once.
-fn last_run_observations(results: &Results) -> Vec<ResultsLine> {
-    let is_watched = |sample: &&Sample| sample.twin_of.is_none() && !sample.instruments.is_empty();
-    let watched = results.samples.iter().filter(is_watched);
-    let last: BTreeMap<&str, &str> =
-        watched.map(|sample| (&*sample.run.case.case_id, &*sample.run.run_id)).collect();
-    let seen =
-        results.observations.iter().filter(|one| last.values().any(|run| *run == one.run_id));
-    seen.cloned().map(ResultsLine::Observation).collect()
+/// Prints on one screen what the instruments observed; if no run was observed, prints the usual tables. Then prints
+/// what is unavailable or failed.
+fn print_screen(measured: &SessionResult) -> Result<(), Error> {
+    let (file, columns) = (&measured.file, columns());
+    let heading = wrap(&heading(&file.results.header), columns);
+    let closing = wrap(&closing_text(&file.results), columns);
+    let others = heading.lines().count() + 1 + closing.lines().count();
+    match trace_screen(file, columns, MAX_LINES.saturating_sub(others)) {
+        Some(screen) => {
+            print(&format!("{heading}\n\n{screen}"))?;
+            // The screen names the file already, so only what went wrong is left to print.
+            print_results(file, measured.status, Form::Quiet)
+        }
+        None => print_results(file, measured.status, Form::Tables),
+    }
+}
+
+/// Prints all observations of the traced runs as JSON.
+fn print_observations(results: &Results) -> Result<(), Error> {
+    let closing = closing_text(results);
+    if !closing.is_empty() {
+        print_message(&closing);
+    }
+    let observed = traced_runs(results).into_iter().flat_map(|run| run.observations);
+    let lines: Vec<ResultsLine> = observed.cloned().map(ResultsLine::Observation).collect();
+    print_json(&lines)?;
+    Ok(())
+}
+
+fn closing_text(results: &Results) -> String {
+    closing_lines(&results.header.plan, results.failures.iter()).join("\n")
 }

@@ -1,14 +1,19 @@
 //! Output of the command: results on standard output, everything else on standard error.
 
+#[cfg(test)]
+mod docs_page;
+mod list_json;
 mod lists;
+mod manual_page;
+mod manuals;
+mod mechanism_manual;
+mod option_values;
 mod progress;
 
 #[cfg(test)]
-pub(crate) use lists::mechanism_page;
-pub(crate) use lists::{
-    exporter_list, exporters_json, instrument_list, instrument_list_without_probes,
-    instruments_json, mechanism_list, mechanisms_json, workload_list, workloads_json,
-};
+pub(crate) use docs_page::mechanism_page;
+pub(crate) use lists::{LIST_KINDS, ListKind, overview};
+pub(crate) use manuals::WHICH_ANSWERED_WORKLOAD;
 pub(crate) use progress::{Progress, Visibility};
 
 use std::io::{BufWriter, Write};

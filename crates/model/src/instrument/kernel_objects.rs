@@ -10,7 +10,7 @@ use crate::observation::Observation;
 
 /// Description of `kernel-objects`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "kernel-objects", intrusive: Intrusive::No, views };
+    InstrumentFacts { name: "kernel-objects", intrusive: Intrusive::No, views, pool: None };
 
 /// Limit of one kernel object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

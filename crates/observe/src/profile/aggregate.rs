@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use ipcperf_model::instrument::profile::{
     Group, GroupShare, ProfileRow, ProfileSummary, Space, Stack, StackFrame, SymbolShare,
-    is_interrupt_enabling,
+    is_interrupt_enabling, wilson,
 };
 use ipcperf_model::observation::Observation;
 
@@ -17,7 +17,6 @@ use super::perf_event::SampleConfig;
 use super::sample::Sample;
 use super::sampling::CollectedSamples;
 use super::symbolize::{Function, KernelResolver, SymbolCache};
-use super::wilson::wilson;
 use crate::{Member, Scope};
 
 /// Maximum number of stacks reported for a role: the most frequent ones.

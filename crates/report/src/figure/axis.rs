@@ -1,5 +1,6 @@
 //! Axes: the choice between linear and logarithmic, mapping of values to positions, and tick marks.
 
+use super::axis_unit::AxisUnit;
 use super::quantity::Quantity;
 use super::scale::Scale;
 
@@ -15,7 +16,7 @@ impl Quantity {
     /// - p-values (`presentation/p_values.rs`): linear.
     pub const fn scale(&self) -> Scale {
         match self {
-            Self::BufferBytes => Scale::Log2,
+            Self::BufferBytes | Self::MessageBytes => Scale::Log2,
             Self::CumulatedShare => Scale::Fraction,
             Self::Case => Scale::Categorical,
             Self::Study(studied) => studied.scale,
@@ -100,6 +101,17 @@ impl Axis {
         value.clamp(self.low, self.high)
     }
 
+    /// Returns the title: the quantity, and the unit of the tick labels.
+    pub(super) fn title(&self) -> String {
+        let name = self.quantity.name();
+        self.unit().map_or_else(|| name.to_owned(), |unit| format!("{name} ({})", unit.name))
+    }
+
+    /// Returns the unit of the tick labels. `None` if each label has its own, or there is none.
+    fn unit(&self) -> Option<AxisUnit> {
+        AxisUnit::choose(self.quantity.units(), self.high)
+    }
+
     /// Returns the tick values with their labels.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let values = match self.quantity.scale() {
@@ -109,7 +121,12 @@ impl Axis {
             Scale::Categorical => Vec::new(),
             Scale::Linear => self.linear_ticks(),
         };
-        values.into_iter().map(|value| (value, self.quantity.tick_label(value))).collect()
+        let unit = self.unit();
+        let label = |value| match unit {
+            Some(unit) => unit.tick_label(value),
+            None => self.quantity.tick_label(value),
+        };
+        values.into_iter().map(|value| (value, label(value))).collect()
     }
 
     fn log2_ticks(&self) -> Vec<f64> {
@@ -184,9 +201,12 @@ fn extend_range(range: Option<(f64, f64)>, value: f64) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
+    fn axis(quantity: Quantity, values: &[f64]) -> Axis {
+        Axis::from_values(quantity, values.iter().copied()).unwrap()
+    }
+
     fn labels(quantity: Quantity, values: &[f64]) -> Vec<String> {
-        let axis = Axis::from_values(quantity, values.iter().copied()).unwrap();
-        axis.ticks().into_iter().map(|(_, label)| label).collect()
+        axis(quantity, values).ticks().into_iter().map(|(_, label)| label).collect()
     }
 
     #[test]
@@ -194,10 +214,20 @@ mod tests {
         let sizes = labels(Quantity::BufferBytes, &[64.0, 4_194_304.0]);
         assert_eq!(sizes, ["64 B", "512 B", "4 KiB", "32 KiB", "256 KiB", "2 MiB"]);
         let wide = labels(Quantity::Bandwidth, &[2e6, 2e10]);
-        assert_eq!(wide, ["10 MB/s", "100 MB/s", "1 GB/s", "10 GB/s"]);
+        assert_eq!(wide, ["0.01", "0.1", "1", "10"]);
         let narrow = labels(Quantity::RoundTripMean, &[2_000.0, 9_000.0]);
-        assert_eq!(narrow, ["2 us", "5 us"]);
-        assert_eq!(labels(Quantity::CumulatedShare, &[]), ["0 %", "25 %", "50 %", "75 %", "100 %"]);
+        assert_eq!(narrow, ["2", "5"]);
+        assert_eq!(labels(Quantity::CumulatedShare, &[]), ["0", "25", "50", "75", "100"]);
+    }
+
+    #[test]
+    fn the_title_names_the_unit_of_the_labels() {
+        let title = |quantity, values: &[f64]| axis(quantity, values).title();
+        assert_eq!(title(Quantity::Bandwidth, &[2e6, 2e10]), "bandwidth (GB/s)");
+        let times = [800.0, 90_000.0];
+        assert_eq!(title(Quantity::RoundTripMean, &times), "mean round-trip time (µs)");
+        assert_eq!(title(Quantity::ShareOfLimit, &[0.01, 1.0]), "share of the hardware limit (%)");
+        assert_eq!(title(Quantity::BufferBytes, &[64.0, 512.0]), "buffer size (bytes)");
     }
 
     #[test]

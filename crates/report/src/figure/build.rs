@@ -9,6 +9,7 @@ use super::figure_spec::{Band, FigureSpec, Statistic};
 use super::group::{Group, groups};
 use super::layout::{Layout, PanelContent, axes};
 use super::notes::notes;
+use super::split::split_panels;
 use super::{distribution, median, modes, reference};
 
 /// Creates the chart of `description` for `files`, or `None` if they have no data for it.
@@ -25,20 +26,22 @@ pub fn build_chart(
         let axes = axes(description, layout, one, &drawn)?;
         Some(panel(description, layout, one, axes))
     });
-    let panels: Vec<Panel> = panels.collect();
+    let panels = split_panels(panels.collect());
     let title = title(description, layout, drawn.first()?);
     let notes = notes(description, layout, files, left_out);
     let (name, statistic) = (description.name.to_string(), description.statistic);
     (!panels.is_empty()).then_some(Chart { name, statistic, title, panels, notes })
 }
 
-/// Adds the size to the title of a figure with a single size, because no axis shows it.
+/// Returns the title: the subject by the quantity on the horizontal axis, or at the size if there is only one, because
+/// no axis shows it.
 fn title(description: &FigureSpec, layout: Layout, first: &PanelContent) -> String {
-    match (layout, description.statistic, first.group.cases.first()) {
+    let FigureSpec { subject, by, statistic, .. } = description;
+    match (layout, statistic, first.group.cases.first()) {
         (Layout::Rows, Statistic::Median(_), Some(case)) => {
-            format!("{} at {}", description.title, Bytes(case.case.buffer_bytes))
+            format!("{subject} at {}", Bytes(case.case.buffer_bytes))
         }
-        _ => description.title.to_string(),
+        _ => by.map_or_else(|| subject.to_string(), |by| format!("{subject} by {by}")),
     }
 }
 

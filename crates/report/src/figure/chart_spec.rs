@@ -9,6 +9,7 @@ use super::frame::MAX_ROWS;
 use super::quantity::Quantity;
 use super::reference::{caches_within, limit_curves};
 use super::scale::Scale;
+use super::split::split_panels;
 use crate::wording::metric_text;
 
 /// Description of a chart of a study.
@@ -74,7 +75,7 @@ impl Chart {
             let alike = plots.iter().zip(&contents).filter(|(other, _)| other.has_same_axes(plot));
             plot.panel(content.clone(), alike.map(|(plot, content)| (*plot, content)), names)
         });
-        let panels: Vec<Panel> = panels.flatten().collect();
+        let panels = split_panels(panels.flatten().collect());
         let ChartSpec { name, title, notes, .. } = spec;
         let statistic = Statistic::Median(Band::Quartiles);
         (!panels.is_empty()).then_some(Self { name, statistic, title, panels, notes })

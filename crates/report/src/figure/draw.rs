@@ -6,9 +6,9 @@ use maud::{Markup, html};
 use super::chart::{Chart, Curve, Panel, Point, SeriesNames, Validity};
 use super::finding::findings;
 use super::frame::{
-    BACKGROUND_COLOR, FONT_SIZE, Frame, GRID_COLOR, GUIDE_COLOR, MAX_ROW_LABEL_CHARS, PANEL_WIDTH,
-    ROW_HEIGHT, TEXT_COLOR, TOP_MARGIN, X_TICK_BASELINE, X_TITLE_BASELINE, Y_TICK_BASELINE,
-    panel_height, svg_number, text_width, truncate,
+    BACKGROUND_COLOR, END_LABEL_OFFSET, EndLabel, FONT_SIZE, Frame, GRID_COLOR, GUIDE_COLOR,
+    MAX_ROW_LABEL_CHARS, PANEL_WIDTH, ROW_HEIGHT, TEXT_COLOR, X_TICK_BASELINE, X_TITLE_BASELINE,
+    Y_TICK_BASELINE, Y_TITLE_BASELINE, svg_number, text_width, truncate,
 };
 use super::style::{MARKS, Style};
 
@@ -40,7 +40,7 @@ pub fn marks() -> Markup {
 /// Draws a panel of `chart`.
 pub fn panel(chart: &Chart, panel: &Panel, names: &SeriesNames, position: PanelPosition) -> Markup {
     let frame = Frame::new(chart, panel, names);
-    let height = panel_height(panel);
+    let height = frame.height;
     let bounds = match position {
         PanelPosition::Standalone => None,
         PanelPosition::Sheet { left, top } => {
@@ -79,7 +79,7 @@ impl Frame<'_> {
         let ticks = ticks.filter_map(|(value, label)| Some((self.y_at(value)?, label)));
         let (left, right) = (svg_number(self.left), svg_number(self.right));
         html! {
-            text.axis-title x="2" y="12" fill=(TEXT_COLOR) { (self.y.quantity.title()) }
+            text.axis-title x="2" y=(svg_number(Y_TITLE_BASELINE)) fill=(TEXT_COLOR) { (self.y.title()) }
             @for (height, label) in ticks {
                 line.grid x1=(left) x2=(right) y1=(svg_number(height)) y2=(svg_number(height)) stroke=(GRID_COLOR) {}
                 text.tick x=(svg_number(self.left - 5.0)) y=(svg_number(height + Y_TICK_BASELINE)) text-anchor="end" fill=(TEXT_COLOR) {
@@ -90,12 +90,13 @@ impl Frame<'_> {
     }
 
     fn x_axis(&self) -> Markup {
-        let (top, bottom) = (svg_number(TOP_MARGIN), svg_number(self.bottom));
+        let (top, bottom) = (svg_number(self.top), svg_number(self.bottom));
         let below = svg_number(self.bottom + X_TICK_BASELINE);
         let middle = f64::midpoint(self.left, self.right);
-        let title = self.x.quantity.title();
+        let title = self.x.title();
         // A title wider than the plot must still fit in the panel.
-        let middle = middle.min(PANEL_WIDTH - text_width(title) / 2.0).max(text_width(title) / 2.0);
+        let half = text_width(&title) / 2.0;
+        let middle = middle.min(PANEL_WIDTH - half).max(half);
         html! {
             @for (at, label) in self.x_ticks() {
                 line.grid x1=(svg_number(at)) x2=(svg_number(at)) y1=(top) y2=(bottom) stroke=(GRID_COLOR) {}
@@ -141,10 +142,10 @@ impl Frame<'_> {
             .collect();
         html! {
             @for (at, name) in placed {
-                line.cache x1=(svg_number(at)) x2=(svg_number(at)) y1=(svg_number(TOP_MARGIN)) y2=(svg_number(self.bottom))
+                line.cache x1=(svg_number(at)) x2=(svg_number(at)) y1=(svg_number(self.top)) y2=(svg_number(self.bottom))
                     stroke=(GUIDE_COLOR) stroke-dasharray="1 3" {}
                 @if let Some(name) = name {
-                    text.cache-name x=(svg_number(at + 3.0)) y=(svg_number(TOP_MARGIN - 4.0)) fill=(GUIDE_COLOR) { (name) }
+                    text.cache-name x=(svg_number(at + 3.0)) y=(svg_number(self.top - 4.0)) fill=(GUIDE_COLOR) { (name) }
                 }
             }
         }
@@ -207,7 +208,7 @@ impl Frame<'_> {
     fn row_labels(&self, rows: &[String]) -> Markup {
         html! {
             @for (row, label) in rows.iter().enumerate() {
-                text.row-label x="2" y=(svg_number(TOP_MARGIN + row as f64 * ROW_HEIGHT + FONT_SIZE + 2.0)) fill=(TEXT_COLOR)
+                text.row-label x="2" y=(svg_number(self.top + row as f64 * ROW_HEIGHT + FONT_SIZE + 2.0)) fill=(TEXT_COLOR)
                     stroke=(BACKGROUND_COLOR) stroke-width="3" paint-order="stroke" {
                     (truncate(label, MAX_ROW_LABEL_CHARS))
                 }
@@ -217,14 +218,13 @@ impl Frame<'_> {
 
     fn end_labels(&self) -> Markup {
         html! {
-            @for (name, height, series) in &self.ends {
-                g class={ "series color-" (Style::from_number(*series).color) } data-series=(series)
-                    color=(Style::from_number(*series).print_color()) {
-                    use href={ "#mark-" (Style::from_number(*series).mark) } fill="currentColor"
+            @for EndLabel { name, height, series } in &self.ends {
+                @let style = Style::from_number(*series);
+                g class={ "series color-" (style.color) } data-series=(series) color=(style.print_color()) {
+                    use href={ "#mark-" (style.mark) } fill="currentColor"
                         x=(svg_number(self.right + 8.0)) y=(svg_number(*height)) {}
-                    text.end-label x=(svg_number(self.right + 14.0)) y=(svg_number(height + Y_TICK_BASELINE)) fill=(TEXT_COLOR) {
-                        (name)
-                    }
+                    text.end-label x=(svg_number(self.right + END_LABEL_OFFSET)) y=(svg_number(height + Y_TICK_BASELINE))
+                        fill=(TEXT_COLOR) { (name) }
                 }
             }
         }

@@ -27,20 +27,21 @@ pub fn event_figures(files: &[AnalyzedFile]) -> Vec<FigureSpec> {
 
 fn figure_spec(what: &CountedQuantity) -> FigureSpec {
     let (name, kind) = (what.name.as_str(), what.kind);
-    let (title, see) = match kind {
+    let (subject, see) = match kind {
         CountKind::PerMessage | CountKind::NsPerMessage => (
-            format!("{name} per message, by role"),
+            format!("{name} per message by role"),
             "Counted in user space and in the kernel, in separate runs. Where a line rises with the buffer size, the \
              count depends on the number of bytes; where the line is flat, on the number of calls.",
         ),
         CountKind::Ratio | CountKind::Share => (
-            format!("{name}, by role"),
+            format!("{name} by role"),
             "One count divided by another count of the same run. Where the line bends, the bottleneck changes.",
         ),
     };
     FigureSpec {
         name: slug(name).into(),
-        title: title.into(),
+        subject: subject.into(),
+        by: None,
         caption: see,
         workload: None,
         sizes: Sizes::All,
@@ -70,6 +71,6 @@ mod tests {
             |name: &str| CountedQuantity { name: name.to_owned(), kind: CountKind::PerMessage };
         let figure = figure_spec(&what("cpu/event=0xd0,umask=0x81/"));
         assert_eq!(figure.name, "events-cpu-event-0xd0-umask-0x81-");
-        assert!(figure.title.contains("cpu/event=0xd0,umask=0x81/"));
+        assert!(figure.subject.contains("cpu/event=0xd0,umask=0x81/"));
     }
 }

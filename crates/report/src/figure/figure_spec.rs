@@ -13,8 +13,10 @@ use super::quantity::Quantity;
 pub struct FigureSpec {
     /// Name, used in links and file names.
     pub name: Cow<'static, str>,
-    /// Title.
-    pub title: Cow<'static, str>,
+    /// Subject, with which the title starts.
+    pub subject: Cow<'static, str>,
+    /// Quantity on the horizontal axis, if the title names it.
+    pub by: Option<&'static str>,
     /// Caption: the feature to look for.
     pub caption: &'static str,
     /// Only cases of this workload.
@@ -74,7 +76,8 @@ pub enum Reference {
 pub const FIGURES: &[FigureSpec] = &[
     FigureSpec {
         name: Cow::Borrowed("bandwidth"),
-        title: Cow::Borrowed("Bandwidth"),
+        subject: Cow::Borrowed("Bandwidth"),
+        by: Some("buffer size"),
         caption: "Where a line rises in proportion to the buffer size, the cost per message is constant: system calls \
             and wake-ups dominate. Where the line flattens, the cost per byte dominates. Where the line falls, the \
             buffers are larger than a cache or the kernel's queue.",
@@ -87,19 +90,21 @@ pub const FIGURES: &[FigureSpec] = &[
     },
     FigureSpec {
         name: Cow::Borrowed("round-trip"),
-        title: Cow::Borrowed("Round trip"),
+        subject: Cow::Borrowed("Round-trip latency"),
+        by: Some("message size"),
         caption: "Where a line is flat, wake-ups and context switches dominate. Where it bends up, copying the message \
             becomes significant.",
         workload: Some(WorkloadKind::RoundTrip),
         sizes: Sizes::All,
-        x: Quantity::BufferBytes,
+        x: Quantity::MessageBytes,
         y: Quantity::RoundTripMean,
         statistic: Statistic::Median(Band::Quartiles),
         references: &[Reference::Limit, Reference::Caches],
     },
     FigureSpec {
         name: Cow::Borrowed("round-trip-distribution"),
-        title: Cow::Borrowed("Round-trip latency distribution (CDF)"),
+        subject: Cow::Borrowed("Latency distribution (CDF)"),
+        by: None,
         caption: "The further left a line is, the shorter are the round trips; the steeper it is, the less they vary. A \
             line with two steep parts shows two modes: some round trips take another path, such as sleeping instead \
             of spinning. The marks are at 1, 10, 25, 50, 75, 90, 99 and 99.9 % of the round trips.",
@@ -112,7 +117,8 @@ pub const FIGURES: &[FigureSpec] = &[
     },
     FigureSpec {
         name: Cow::Borrowed("share-of-limit"),
-        title: Cow::Borrowed("Share of the hardware limit"),
+        subject: Cow::Borrowed("Share of hardware limit"),
+        by: None,
         caption: "The minimum time of a message on this machine, divided by the measured time. The minimum is the time \
             to copy the message or the time to hand it over (system calls, context switches, wake-ups or a cache \
             line), whichever is longer. At 100 %, a mechanism is as fast as the hardware allows; a low share means \
@@ -126,7 +132,8 @@ pub const FIGURES: &[FigureSpec] = &[
     },
     FigureSpec {
         name: Cow::Borrowed("cpu-per-byte"),
-        title: Cow::Borrowed("CPU time per byte, by role"),
+        subject: Cow::Borrowed("CPU time per byte by role"),
+        by: None,
         caption: "CPU time of the sender and of the receiver for each byte of a stream. It shows whether a high \
             bandwidth keeps two CPUs busy.",
         workload: Some(WorkloadKind::Stream),
@@ -138,7 +145,8 @@ pub const FIGURES: &[FigureSpec] = &[
     },
     FigureSpec {
         name: Cow::Borrowed("cpu-per-message"),
-        title: Cow::Borrowed("CPU time per message, by role"),
+        subject: Cow::Borrowed("CPU time per message by role"),
+        by: None,
         caption: "CPU time of the sender and of the receiver for each message of a stream, or for each round trip. A \
             peer that spins uses CPU time while it waits.",
         workload: None,
@@ -150,7 +158,8 @@ pub const FIGURES: &[FigureSpec] = &[
     },
     FigureSpec {
         name: Cow::Borrowed("bandwidth-modes"),
-        title: Cow::Borrowed("Bandwidth in several modes"),
+        subject: Cow::Borrowed("Bandwidth in several modes"),
+        by: None,
         caption: "Cases whose repetitions form groups. Each dot is a group; larger dots contain more repetitions. A \
             single median would describe none of the groups.",
         workload: Some(WorkloadKind::Stream),
@@ -162,7 +171,8 @@ pub const FIGURES: &[FigureSpec] = &[
     },
     FigureSpec {
         name: Cow::Borrowed("round-trip-modes"),
-        title: Cow::Borrowed("Round trips in several modes"),
+        subject: Cow::Borrowed("Round-trip latency in several modes"),
+        by: None,
         caption: "Cases whose individual round trips form groups. Each dot is a group; larger dots contain more round \
             trips.",
         workload: Some(WorkloadKind::RoundTrip),

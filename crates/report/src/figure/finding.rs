@@ -1,20 +1,16 @@
-//! Findings of tests as marks in a panel: a peak, a crossing, a height, a bound.
+//! Findings of tests as marks in a panel: a peak, a crossing, a height, a bound. Their labels are above the plot.
 
 use maud::{Markup, html};
 
 use super::axis::Axis;
 use super::chart::{Finding, FindingAxis};
-use super::frame::{
-    BACKGROUND_COLOR, FONT_SIZE, Frame, TEXT_COLOR, TOP_MARGIN, chars_that_fit, svg_number,
-    text_width, truncate,
-};
+use super::frame::{FONT_SIZE, FindingLabel, Frame, SAMPLE_WIDTH, TEXT_COLOR, svg_number};
 use super::style::Style;
 
-/// Position of a label: left, right and baseline.
-type LabelPosition = (f64, f64, f64);
-
-/// Height of a line of text.
-const LINE_HEIGHT: f64 = FONT_SIZE + 2.0;
+/// Dashes of the line at a value.
+const DASHES: &str = "4 2";
+/// Gap between the sample of a mark and its label.
+const SAMPLE_GAP: f64 = 4.0;
 
 impl Finding {
     /// Returns the ends of the interval, clamped to `axis`. `None` if no part of it is on the axis.
@@ -27,26 +23,23 @@ impl Finding {
 
 /// Draws all findings of a panel.
 pub(super) fn findings(frame: &Frame<'_>, findings: &[Finding]) -> Markup {
-    let mut taken: Vec<LabelPosition> = Vec::new();
     html! {
-        @for finding in findings { (draw_finding(frame, finding, &mut taken)) }
+        @for (finding, label) in findings.iter().zip(&frame.finding_labels) {
+            (draw_finding(frame, finding, label.as_ref()))
+        }
     }
 }
 
-fn draw_finding(frame: &Frame<'_>, finding: &Finding, taken: &mut Vec<LabelPosition>) -> Markup {
+fn draw_finding(frame: &Frame<'_>, finding: &Finding, label: Option<&FindingLabel>) -> Markup {
     let style = finding.series.map(Style::from_number);
     let class =
         style.map_or("finding".to_owned(), |style| format!("finding series color-{}", style.color));
-    let words = truncate(&finding.label, chars_that_fit(frame.right - frame.left));
     html! {
         g class=(class) data-series=[finding.series]
             color=(style.map_or(TEXT_COLOR, Style::print_color)) {
             @if let Some(band) = interval_band(frame, finding) { (band) }
             @if let Some(middle) = value_line(frame, finding) { (middle) }
-            @if let Some((left, _, line)) = place_label(frame, &words, finding, taken) {
-                text.finding-name x=(svg_number(left)) y=(svg_number(line)) fill=(TEXT_COLOR) stroke=(BACKGROUND_COLOR)
-                    stroke-width="3" paint-order="stroke" { (words) }
-            }
+            @if let Some(label) = label { (sample(finding.axis, label)) (label_text(label)) }
         }
     }
 }
@@ -56,7 +49,7 @@ fn interval_band(frame: &Frame<'_>, finding: &Finding) -> Option<Markup> {
     let (left, top, right, bottom) = match finding.axis {
         FindingAxis::X => {
             let [low, high] = finding.clamped_interval(frame.x)?;
-            (frame.x_at(low)?, TOP_MARGIN, frame.x_at(high)?, frame.bottom)
+            (frame.x_at(low)?, frame.top, frame.x_at(high)?, frame.bottom)
         }
         FindingAxis::Y => {
             let [low, high] = finding.clamped_interval(frame.y)?;
@@ -74,7 +67,7 @@ fn value_line(frame: &Frame<'_>, finding: &Finding) -> Option<Markup> {
     let (from, to) = match finding.axis {
         FindingAxis::X if frame.x.contains(finding.value) => {
             let at = frame.x_at(finding.value)?;
-            ((at, TOP_MARGIN), (at, frame.bottom))
+            ((at, frame.top), (at, frame.bottom))
         }
         FindingAxis::Y if frame.y.contains(finding.value) => {
             let at = frame.y_at(finding.value)?;
@@ -82,39 +75,33 @@ fn value_line(frame: &Frame<'_>, finding: &Finding) -> Option<Markup> {
         }
         FindingAxis::X | FindingAxis::Y => return None,
     };
-    Some(html! {
-        line.finding-mark stroke="currentColor" stroke-dasharray="4 2" x1=(svg_number(from.0)) y1=(svg_number(from.1))
-            x2=(svg_number(to.0)) y2=(svg_number(to.1)) {}
-    })
+    Some(mark_line(from, to))
 }
 
-/// Returns the position of the label: near the finding, and below labels that are already there.
-fn place_label(
-    frame: &Frame<'_>,
-    words: &str,
-    finding: &Finding,
-    taken: &mut Vec<LabelPosition>,
-) -> Option<LabelPosition> {
-    let wide = text_width(words);
-    let (left, mut line) = match finding.axis {
+/// Draws a short piece of the line before its label, which shows its direction and color.
+fn sample(axis: FindingAxis, label: &FindingLabel) -> Markup {
+    let middle = label.baseline - FONT_SIZE / 3.0;
+    let end = label.left + SAMPLE_WIDTH - SAMPLE_GAP;
+    match axis {
         FindingAxis::X => {
-            (frame.x_at(frame.x.clamp(finding.value))? + 4.0, TOP_MARGIN + LINE_HEIGHT)
+            let at = f64::midpoint(label.left, end);
+            mark_line((at, label.baseline - FONT_SIZE * 0.8), (at, label.baseline))
         }
-        FindingAxis::Y => (frame.left + 4.0, frame.y_at(frame.y.clamp(finding.value))? - 4.0),
-    };
-    let left = left.min(frame.right - wide).max(frame.left + 2.0);
-    line = line.max(TOP_MARGIN + LINE_HEIGHT);
-    let overlaps = |line: f64| {
-        taken.iter().any(|(from, to, other)| {
-            left < *to && left + wide > *from && (line - other).abs() < LINE_HEIGHT
-        })
-    };
-    while overlaps(line) {
-        line += LINE_HEIGHT;
+        FindingAxis::Y => mark_line((label.left, middle), (end, middle)),
     }
-    if line > frame.bottom {
-        return None;
+}
+
+fn mark_line(from: (f64, f64), to: (f64, f64)) -> Markup {
+    html! {
+        line.finding-mark stroke="currentColor" stroke-dasharray=(DASHES) x1=(svg_number(from.0)) y1=(svg_number(from.1))
+            x2=(svg_number(to.0)) y2=(svg_number(to.1)) {}
     }
-    taken.push((left, left + wide, line));
-    taken.last().copied()
+}
+
+fn label_text(label: &FindingLabel) -> Markup {
+    html! {
+        text.finding-name x=(svg_number(label.left + SAMPLE_WIDTH)) y=(svg_number(label.baseline)) fill=(TEXT_COLOR) {
+            (label.text)
+        }
+    }
 }

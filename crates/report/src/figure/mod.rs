@@ -7,6 +7,7 @@
 //! ```
 
 mod axis;
+mod axis_unit;
 mod build;
 mod chart;
 mod chart_spec;
@@ -28,6 +29,7 @@ mod notes;
 mod quantity;
 mod reference;
 mod scale;
+mod split;
 mod style;
 mod svg_document;
 #[cfg(test)]

@@ -7,14 +7,17 @@ use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_results::analysis::{CaseSummary, CountKind, CountedValue, RoleCost, Spread};
 
+use super::axis_unit::{AxisUnit, BANDWIDTHS, PERCENT, TIMES};
 use super::scale::Scale;
 use crate::wording::amount;
 
 /// A quantity on an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Bytes passed to one call, or of one message.
+    /// Bytes passed to one call.
     BufferBytes,
+    /// Bytes of one message.
+    MessageBytes,
     /// Bytes per second.
     Bandwidth,
     /// Mean round-trip time of a run.
@@ -40,8 +43,8 @@ pub enum Quantity {
 /// A metric or factor of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StudyQuantity {
-    /// Title of the axis, with the unit.
-    title: Arc<str>,
+    /// Name, with the unit if the axis does not choose it.
+    name: Arc<str>,
     /// Unit as in metrics: `ns`, `bytes/s`; empty if there is none.
     unit: Arc<str>,
     pub(super) scale: Scale,
@@ -50,32 +53,55 @@ pub struct StudyQuantity {
 impl Quantity {
     /// Creates a quantity of a study called `name`, in `unit`, on `scale`.
     pub fn from_study(name: &str, unit: &str, scale: Scale) -> Self {
-        let title = match unit {
-            "" => name.to_owned(),
-            "ns" => format!("{name} (seconds)"),
-            "bytes/s" => format!("{name} (bytes per second)"),
+        let name = match unit {
+            "" | "ns" | "bytes/s" => name.to_owned(),
             unit => format!("{name} ({unit})"),
         };
-        Self::Study(StudyQuantity { title: title.into(), unit: unit.into(), scale })
+        Self::Study(StudyQuantity { name: name.into(), unit: unit.into(), scale })
     }
 
-    /// Returns the title of the axis, with the unit.
-    pub(super) fn title(&self) -> &str {
+    /// Returns the name in the title of the axis. It includes the unit if there is no choice of [`Quantity::units`].
+    pub(super) fn name(&self) -> &str {
         match self {
             Self::BufferBytes => "buffer size (bytes)",
-            Self::Bandwidth => "bandwidth (bytes per second)",
-            Self::RoundTripMean => "mean round-trip time (seconds)",
-            Self::SingleRoundTrip => "round-trip time (seconds)",
-            Self::ShareOfLimit => "share of the hardware limit (percent)",
-            Self::CpuPerByte => "CPU time per byte (seconds)",
-            Self::CpuPerMessage => "CPU time per message (seconds)",
+            Self::MessageBytes => "message size (bytes)",
+            Self::Bandwidth => "bandwidth",
+            Self::RoundTripMean => "mean round-trip time",
+            Self::SingleRoundTrip => "round-trip time",
+            Self::ShareOfLimit => "share of the hardware limit",
+            Self::CpuPerByte => "CPU time per byte",
+            Self::CpuPerMessage => "CPU time per message",
             Self::Counter(_, CountKind::PerMessage) => "events per message",
-            Self::Counter(_, CountKind::NsPerMessage) => "time per message (seconds)",
+            Self::Counter(_, CountKind::NsPerMessage) => "time per message",
             Self::Counter(_, CountKind::Ratio) => "ratio",
-            Self::Counter(_, CountKind::Share) => "share of the samples (percent)",
-            Self::CumulatedShare => "round trips that took at most this long (percent)",
+            Self::Counter(_, CountKind::Share) => "share of the samples",
+            Self::CumulatedShare => "round trips that took at most this long",
             Self::Case => "mechanism",
-            Self::Study(studied) => &studied.title,
+            Self::Study(studied) => &studied.name,
+        }
+    }
+
+    /// Returns the units from which an axis chooses. Empty if the tick labels have their units, or there is none.
+    pub(super) fn units(&self) -> &'static [AxisUnit] {
+        match self {
+            Self::Bandwidth => BANDWIDTHS,
+            Self::RoundTripMean
+            | Self::SingleRoundTrip
+            | Self::CpuPerByte
+            | Self::CpuPerMessage
+            | Self::Counter(_, CountKind::NsPerMessage) => TIMES,
+            Self::ShareOfLimit | Self::CumulatedShare | Self::Counter(_, CountKind::Share) => {
+                PERCENT
+            }
+            Self::Study(studied) => match &*studied.unit {
+                "ns" => TIMES,
+                "bytes/s" => BANDWIDTHS,
+                _ => &[],
+            },
+            Self::BufferBytes
+            | Self::MessageBytes
+            | Self::Counter(_, CountKind::PerMessage | CountKind::Ratio)
+            | Self::Case => &[],
         }
     }
 
@@ -87,7 +113,7 @@ impl Quantity {
     )]
     pub(super) fn format(&self, value: f64) -> String {
         match self {
-            Self::BufferBytes => Bytes(value as u64).to_string(),
+            Self::BufferBytes | Self::MessageBytes => Bytes(value as u64).to_string(),
             Self::Bandwidth => units::bandwidth(value),
             Self::RoundTripMean | Self::SingleRoundTrip | Self::CpuPerMessage => units::time(value),
             Self::CpuPerByte => units::short_time(value),
@@ -101,7 +127,7 @@ impl Quantity {
         }
     }
 
-    /// Formats a value as a tick label, without trailing zeros.
+    /// Formats a value as a tick label with its unit, without trailing zeros.
     pub(super) fn tick_label(&self, value: f64) -> String {
         if self.scale() == Scale::Log2 {
             return units::axis_bytes(value);
@@ -134,6 +160,7 @@ impl Quantity {
             Self::CpuPerMessage => Some(cost()?.cpu_ns_per_message),
             Self::Counter(name, kind) => counter_spread(case, role?, name, *kind),
             Self::BufferBytes
+            | Self::MessageBytes
             | Self::SingleRoundTrip
             | Self::CumulatedShare
             | Self::Case

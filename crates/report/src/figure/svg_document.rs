@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::chart::{Chart, SeriesNames};
 use super::draw::{PanelPosition, marks, panel};
-use super::frame::{FONT_SIZE, PANEL_WIDTH, panel_height, svg_number, text_width, truncate};
+use super::frame::{FONT_SIZE, Frame, PANEL_WIDTH, svg_number, text_width, truncate};
 use super::legend::{LegendEntry, legend_entries};
 
 const MAX_COLUMNS: usize = 2;
@@ -84,7 +84,8 @@ fn panels(chart: &Chart, names: &SeriesNames, columns: usize, mut top: f64) -> (
             markup += &drawn.into_string();
             left += PANEL_WIDTH + MARGIN;
         }
-        top += TITLE_HEIGHT + row.iter().map(panel_height).fold(0.0, f64::max) + MARGIN;
+        let heights = row.iter().map(|one| Frame::new(chart, one, names).height);
+        top += TITLE_HEIGHT + heights.fold(0.0, f64::max) + MARGIN;
     }
     (PreEscaped(markup), top)
 }

@@ -116,6 +116,43 @@ fn a_single_size_has_a_row_for_each_mechanism() {
 }
 
 #[test]
+fn titles_name_both_axes_and_units() {
+    let files = [file(&SIZES)];
+    let titles = FIGURES.iter().filter_map(|figure| {
+        build_chart(figure, &files, &SeriesNames::from_files(&files)).map(|chart| chart.title)
+    });
+    let wanted = [
+        "Bandwidth by buffer size",
+        "Round-trip latency by message size",
+        "Latency distribution (CDF)",
+        "Share of hardware limit",
+        "CPU time per byte by role",
+        "CPU time per message by role",
+    ];
+    assert_eq!(titles.collect::<Vec<_>>(), wanted);
+    let round_trip = chart("round-trip", &files);
+    let panel = &round_trip.panels[0];
+    assert_eq!(panel.x.title(), "message size (bytes)");
+    assert!(panel.y.title().starts_with("mean round-trip time ("), "{}", panel.y.title());
+}
+
+/// A reader cannot follow more than eight lines, so further mechanisms get a second panel.
+#[test]
+fn the_ninth_mechanism_opens_a_second_panel() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+    let runs = names.iter().flat_map(|name| SIZES.map(|bytes| (*name, bytes)));
+    let runs = runs.flat_map(|(name, bytes)| {
+        (1..=3).map(move |block| sample(name, WorkloadKind::Stream, bytes, block, 1_000_000))
+    });
+    let files = [analyzed_file("x.jsonl", runs.collect(), Vec::new())];
+    let chart = chart("bandwidth", &files);
+    assert_eq!(titles(&chart), ["2proc, same · part 1 of 2", "2proc, same · part 2 of 2"]);
+    let lines: Vec<usize> = chart.panels.iter().map(|one| one.content.curves.len()).collect();
+    assert_eq!(lines, [5, 4]);
+    assert_eq!(chart.panels[0].y, chart.panels[1].y, "the panels remain comparable");
+}
+
+#[test]
 fn modes_are_never_hidden_behind_a_middle() {
     let mut file = file(&SIZES);
     let modes = [(0.7, 3e5), (0.3, 9e5)].map(|(share, median)| DistributionMode { share, median });

@@ -1,10 +1,11 @@
-//! Data quality: disturbed, refused and failed runs, and those that were excluded.
+//! Data quality: how many runs were excluded and why, which figures to distrust, and other irregularities.
 
 use ipcperf_model::units;
 use ipcperf_results::analysis::{AnalyzedFile, main_figure};
 use ipcperf_results::{ExclusionReason, Sample};
 use maud::{Markup, html};
 
+use super::distrusted_cases::distrusted_cases;
 use super::lettered;
 use crate::terminal::{Note, closing_lines, exclusion_text, notes, unfinished_note};
 
@@ -25,10 +26,65 @@ fn file_section(file: &AnalyzedFile) -> Markup {
         unfinished_note(results).map(Note::from).into_iter().chain(seen).collect();
     let closing = closing_lines(plan, results.failures.iter());
     html! {
-        @if notes.is_empty() { p { "No irregularities." } }
+        (run_counts(&results.samples, results.failures.len()))
+        (distrusted_cases(file))
         @for note in &notes { (paragraph(note)) }
         @if !closing.is_empty() { ul { @for line in &closing { li { (line) } } } }
-        (excluded_runs(&results.samples))
+        (disturbed_runs(&results.samples))
+    }
+}
+
+/// Fate of a run: the number of runs that it befell, and the reason.
+struct RunFate {
+    name: &'static str,
+    count: usize,
+    reason: &'static str,
+}
+
+/// Returns how many runs were valid, were excluded for each reason, or failed.
+fn run_fates(samples: &[Sample], failed: usize) -> [RunFate; 5] {
+    let count = |reason: Option<ExclusionReason>| {
+        samples.iter().filter(|sample| sample.excluded == reason).count()
+    };
+    let fate = |name, count, reason| RunFate { name, count, reason };
+    [
+        fate("valid", count(None), "all figures come from these runs"),
+        fate(
+            "excluded: first block",
+            count(Some(ExclusionReason::First)),
+            "the first run of each case also fills caches and memory, which later runs find ready",
+        ),
+        fate(
+            "excluded: disturbed",
+            count(Some(ExclusionReason::Disturbed)),
+            "other activity on the machine; retried if attempts were left",
+        ),
+        fate(
+            "excluded: CPU distance changed",
+            count(Some(ExclusionReason::CpuDistanceChanged)),
+            "the hypervisor or the scheduler moved a CPU; retried if attempts were left",
+        ),
+        fate("failed", failed, "the run ended with an error, which is below"),
+    ]
+}
+
+/// Shows how many runs were excluded, and why.
+#[allow(clippy::cast_precision_loss, reason = "a share of counts")]
+fn run_counts(samples: &[Sample], failed: usize) -> Markup {
+    let fates = run_fates(samples, failed);
+    let all = fates.iter().map(|fate| fate.count).sum::<usize>();
+    html! {
+        div.scroll { table.runs {
+            caption { "Runs" }
+            thead { tr { th { "runs" } th.figure { "number" } th.figure { "share" } th { "why" } } }
+            tbody {
+                @for RunFate { name, count, reason } in fates.iter().filter(|fate| fate.count > 0) { tr {
+                    th scope="row" { (name) } td.figure { (count) }
+                    td.figure { (units::percent(*count as f64 / all as f64)) } td { (reason) }
+                } }
+                tr { th scope="row" { "all" } td.figure { (all) } td.figure {} td {} }
+            }
+        } }
     }
 }
 
@@ -41,16 +97,11 @@ fn paragraph(Note { text, cases }: &Note) -> Markup {
     }
 }
 
-/// Lists every excluded run with the reason.
-fn excluded_runs(samples: &[Sample]) -> Markup {
-    let first = samples.iter().filter(|s| s.excluded == Some(ExclusionReason::First)).count();
+/// Lists every disturbed run with the reason.
+fn disturbed_runs(samples: &[Sample]) -> Markup {
     let is_disturbed = |s: &&Sample| s.excluded.is_some_and(ExclusionReason::is_disturbance);
     let disturbed: Vec<&Sample> = samples.iter().filter(is_disturbed).collect();
     html! {
-        p {
-            "The first run of each case is always excluded (" (first) " runs, which are the first block): it also \
-                fills caches and memory, which later runs find ready."
-        }
         @if !disturbed.is_empty() {
             details {
                 summary { "Disturbed runs, which are excluded (" (disturbed.len()) ")" }
@@ -81,5 +132,30 @@ fn run_row(sample: &Sample) -> Markup {
             td.figure { (time(sample.run_delay_ns).unwrap_or_default()) }
             td.figure { (time(sample.steal_ns).unwrap_or_default()) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::workload::WorkloadKind;
+    use ipcperf_results::testing::{analyzed_file, sample};
+
+    use super::*;
+
+    #[test]
+    fn excluded_runs_are_counted_by_reason() {
+        let mut samples: Vec<Sample> = (0..=10)
+            .map(|block| sample("pipe", WorkloadKind::Stream, 64, block, 1_000_000))
+            .collect();
+        samples[0].excluded = Some(ExclusionReason::First);
+        samples[1].excluded = Some(ExclusionReason::Disturbed);
+        samples[2].excluded = Some(ExclusionReason::Disturbed);
+        let counts: Vec<usize> = run_fates(&samples, 1).iter().map(|fate| fate.count).collect();
+        assert_eq!(counts, [8, 1, 2, 0, 1]);
+        let page = section(&[analyzed_file("x", samples, Vec::new())]).into_string();
+        assert!(
+            page.contains("excluded: disturbed") && !page.contains("distance changed"),
+            "{page}"
+        );
     }
 }

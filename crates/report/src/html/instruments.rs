@@ -8,7 +8,7 @@ use ipcperf_results::analysis::{AnalyzedFile, ObservedCase, observed_cases, prob
 use maud::{Markup, PreEscaped, html};
 
 use super::lettered;
-use crate::terminal::{amount_text, interval_text, value_text};
+use crate::terminal::{amount_text, interval_text, observed_runs_text, value_text};
 
 /// Dimensions of a time line.
 const WIDTH: f64 = 1000.0;
@@ -24,7 +24,7 @@ pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     html! {
         p {
             "For each instrumented case, this section shows what was observed in one run: the run with the median time \
-             per message. A run with an intrusive instrument, which slows the run down, has an uninstrumented twin in \
+             per message. A profile pools the samples of all valid runs. A run with an intrusive instrument, which slows the run down, has an uninstrumented twin in \
              the same block. The bandwidths, round trips and CPU times in the other sections come from runs without \
              intrusive instruments."
         }
@@ -64,7 +64,7 @@ fn probe_effect_table(effects: &[ProbeEffect]) -> Markup {
 pub(super) fn observation(observed: &ObservedCase) -> Markup {
     html! {
         details open {
-            summary { b { (observed.instrument) } " of " (observed.case_id) " (run " (observed.run_id) ")" }
+            summary { b { (observed.instrument) } " of " (observed.case_id) " (" (observed_runs_text(observed)) ")" }
             @for picture in &observed.views {
                 @match picture {
                     InstrumentView::Table(one) => (table(one)),

@@ -1,7 +1,7 @@
 //! The report: a single, self-contained HTML page.
 //!
 //! ```text
-//! [AnalyzedFile] -> Chart, advice, tables, machine -> page
+//! [AnalyzedFile] -> SurveyTable, Chart, tables, machine -> page
 //! ```
 //!
 //! The page has these sections, in this order; [`Report::page`] writes the header above them:
@@ -11,20 +11,21 @@
 //! | Verdicts: the table of all claims, then each claim with its evidence | `verdicts.rs` | with a study that has claims |
 //! | Figures of the study | `study.rs`, `figures.rs` | with a study that has figures |
 //! | Tables of the study | `study.rs` | with a study that has tables |
-//! | In short | `advice.rs` | always |
+//! | In short | `in_short.rs` | always |
 //! | Side by side | `file_comparison.rs` | with several files |
 //! | Figures | `figures.rs` | always |
 //! | Tables | `results_tables.rs` | always |
 //! | CPU time by function group | `profile_shares.rs` | with observations of `profile` |
 //! | Instruments | `instruments.rs` | with observations |
-//! | Data quality | `data_quality.rs` | always |
+//! | Data quality | `data_quality.rs`, `distrusted_cases.rs` | always |
 //! | The machine | `machine.rs` | always |
 //! | How to repeat it | `repeat.rs` | always |
 
-mod advice;
 mod data_quality;
+mod distrusted_cases;
 mod figures;
 mod file_comparison;
+mod in_short;
 mod instruments;
 mod machine;
 mod profile_shares;
@@ -125,7 +126,7 @@ impl<'a> Report<'a> {
         if let Some((_, presentation)) = &self.study {
             sections.extend(study::sections(presentation, &self.names));
         }
-        sections.push(("short", "In short", advice::section(files)));
+        sections.push(("short", "In short", in_short::section(files)));
         if files.len() > 1 {
             sections.push(("side-by-side", "Side by side", file_comparison::section(files)));
         }

@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{figures, instruments, verdicts};
+use super::figures::{self, FigureEntry};
+use super::{instruments, verdicts};
 use crate::figure::SeriesNames;
 use crate::presentation::{
     Presentation, ShownFigure, ShownInstrumentFigure, ShownTable, StudyContext,
@@ -30,7 +31,9 @@ pub(super) fn sections(
     }
     if !presentation.figures.is_empty() || !presentation.instrument_figures.is_empty() {
         let all = html! {
-            @for one in &presentation.figures { (figure(one, names)) }
+            @for some in presentation.figures.chunk_by(|one, next| one.chart.is_some() == next.chart.is_some()) {
+                (study_figures(some, names))
+            }
             @for one in &presentation.instrument_figures { (instrument_figure(one)) }
         };
         sections.push(("study-figures", "Figures of the study", all));
@@ -48,13 +51,18 @@ pub(super) fn sections(
     sections
 }
 
-fn figure(shown: &ShownFigure<'_>, names: &SeriesNames) -> Markup {
+/// Shows figures side by side where they fit; those that were not measured have only a heading and the reasons.
+fn study_figures(shown: &[ShownFigure<'_>], names: &SeriesNames) -> Markup {
+    let entries = shown.iter().filter_map(|one| {
+        Some(FigureEntry { chart: one.chart.as_ref()?, absences: &one.absences })
+    });
+    let entries: Vec<FigureEntry<'_>> = entries.collect();
     html! {
-        @match &shown.chart {
-            Some(chart) => (figures::figure(chart, names)),
-            None => h3 { "Figure " (shown.figure.number()) ": " (shown.figure.title()) },
+        (figures::figures(&entries, names))
+        @for missing in shown.iter().filter(|one| one.chart.is_none()) {
+            h3 { "Figure " (missing.figure.number()) ": " (missing.figure.title()) }
+            @for absence in &missing.absences { p.quiet { "Not measured: " (absence) "." } }
         }
-        @for absence in &shown.absences { p.quiet { "Not measured: " (absence) "." } }
     }
 }
 

@@ -3,7 +3,7 @@
 use ipcperf_study::hypothesis::{Claim, Correction, Findings, Part, Verdict};
 use maud::{Markup, html};
 
-use super::figures;
+use super::figures::{self, FigureEntry};
 use crate::figure::SeriesNames;
 use crate::presentation::{FileVerdict, ShownClaim, p_values_title};
 use crate::terminal::estimate;
@@ -43,18 +43,17 @@ fn overview(claims: &[ShownClaim<'_>]) -> Markup {
 
 fn claim_article(shown: &ShownClaim<'_>, names: &SeriesNames) -> Markup {
     let claim = shown.claim;
+    let charts = [&shown.chart, &shown.p_values].into_iter().flatten();
+    let entries: Vec<FigureEntry<'_>> = charts.map(FigureEntry::whole).collect();
     html! {
         article.claim id={ "verdict-" (claim.id) } {
             h3 { (claim.id) ": " (claim.claim) }
             @for judgement in &shown.verdicts { (verdict_details(claim, judgement)) }
             @if let Some(published) = claim.published() { p { b { "Published: " } (published) "." } }
-            @if let Some(chart) = &shown.chart { (figures::figure(chart, names)) }
-            @match &shown.p_values {
-                Some(chart) => (figures::figure(chart, names)),
-                None => @if claim.figure_number().is_some() {
-                    h3 { (p_values_title(claim)) }
-                    p.quiet { "Not shown: there is no p-value." }
-                },
+            (figures::figures(&entries, names))
+            @if shown.p_values.is_none() && claim.figure_number().is_some() {
+                h3 { (p_values_title(claim)) }
+                p.quiet { "Not shown: there is no p-value." }
             }
             (test_details(claim))
         }

@@ -1,7 +1,8 @@
-//! Presentation of a study's results: its claims with verdicts, its figures and its tables.
+//! Presentation of results: the claims of a study with verdicts, its figures and its tables; and the table of a survey.
 //!
 //! ```text
 //! Study, [AnalyzedFile] -> Cells -> Presentation (verdicts, Charts, ShownTables) -> report, tables on a terminal
+//! [CaseSummary] -> SurveyTable -> report, terminal
 //! ```
 
 mod claims;
@@ -11,9 +12,12 @@ mod instrument_figures;
 mod machines;
 mod p_values;
 mod plot_data;
+mod scatter;
 mod shown_table;
 mod study_context;
 mod study_tables;
+mod survey_columns;
+mod survey_table;
 #[cfg(test)]
 pub mod tests;
 
@@ -22,8 +26,11 @@ pub use figures::ShownFigure;
 pub use file_verdict::FileVerdict;
 pub use instrument_figures::ShownInstrumentFigure;
 pub use p_values::title as p_values_title;
+pub use scatter::MAX_RELATIVE_IQR;
 pub use shown_table::ShownTable;
 pub use study_context::{StudyContext, stored_study, version_warning};
+pub use survey_columns::{Caution, Importance, SurveyCell, SurveyColumn};
+pub use survey_table::SurveyTable;
 
 use ipcperf_results::analysis::AnalyzedFile;
 use ipcperf_study::Study;

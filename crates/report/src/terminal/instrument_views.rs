@@ -27,6 +27,8 @@ pub fn value_text(value: &Value) -> String {
     match value {
         Value::Text(words) => words.clone(),
         Value::Count(count) => count.to_string(),
+        // Digits after the point would suggest a precision that zero does not need.
+        Value::Ns(0) => "0 ns".to_owned(),
         Value::Ns(ns) => units::time(*ns as f64),
         Value::Bytes(bytes) => units::bytes(*bytes),
         Value::Share(share) => units::percent(*share),
@@ -137,5 +139,6 @@ mod tests {
     fn what_could_not_be_had_is_no_zero() {
         assert_eq!(value_text(&Value::Absent), "-");
         assert_eq!(value_text(&Value::Ns(1_500)), "1.50 us");
+        assert_eq!(value_text(&Value::Ns(0)), "0 ns");
     }
 }

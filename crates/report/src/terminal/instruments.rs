@@ -1,12 +1,16 @@
 //! Observations of instruments and the cost of instrumentation.
 
-use ipcperf_results::analysis::ObservedCase;
+use std::collections::BTreeSet;
+
+use ipcperf_model::size::Bytes;
+use ipcperf_results::analysis::{ObservedCase, ProfileSampling};
 use ipcperf_results::{ProbeEffect, UnavailableInstrumentRecord};
 
 use super::cells::new_table;
 use super::instrument_views::view_text;
 
-/// Maximum number of instrument figures shown for a file. More are left to a report.
+/// Maximum number of tables and figures of instruments shown for a file with several cells. More are left to a report.
+/// Those of the first cell, which is the only one of `ipcperf trace`, are always shown.
 const MAX_VIEWS: usize = 12;
 
 /// Formats the effect of instrumentation on cases as a table. Empty if there were no instrumented runs.
@@ -46,26 +50,72 @@ pub fn interval_text(effect: &ProbeEffect) -> String {
     effect.slowdown_interval.map_or_else(|| "too few pairs".to_owned(), words)
 }
 
-/// Formats the observations. If there are too many, refers to the report instead.
+/// Formats the observations: all of the first cell, and those of other cells as long as there are not too many. For the
+/// rest it refers to the report.
 pub fn observed_text(observations: &[ObservedCase], columns: usize) -> String {
-    let pictures: usize = observations.iter().map(|one| one.views.len()).sum();
-    if pictures > MAX_VIEWS {
-        return format!(
-            "Instruments: {pictures} tables and figures; to see them, write a report: ipcperf report FILE -o \
+    let observed: Vec<&ObservedCase> =
+        observations.iter().filter(|one| !one.views.is_empty()).collect();
+    let mut views = 0;
+    let (shown, hidden): (Vec<&ObservedCase>, Vec<&ObservedCase>) =
+        observed.iter().copied().partition(|one| {
+            views += one.views.len();
+            one.cell == observed[0].cell || views <= MAX_VIEWS
+        });
+    let shown = shown.into_iter().map(|one| observation_text(one, columns));
+    shown.chain(hidden_text(&hidden)).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Counts the `hidden` observations; `None` if there are none.
+fn hidden_text(hidden: &[&ObservedCase]) -> Option<String> {
+    let views: usize = hidden.iter().map(|one| one.views.len()).sum();
+    let cells: BTreeSet<&str> = hidden.iter().map(|one| one.cell.as_str()).collect();
+    let cells = match cells.len() {
+        1 => "1 more case".to_owned(),
+        more => format!("{more} more cases"),
+    };
+    (!hidden.is_empty()).then(|| {
+        format!(
+            "Instruments: {views} tables and figures of {cells}; to see them, write a report: ipcperf report FILE -o \
              FILE.html"
-        );
-    }
-    let shown = observations.iter().filter(|one| !one.views.is_empty());
-    shown.map(|one| observation_text(one, columns)).collect::<Vec<_>>().join("\n\n")
+        )
+    })
 }
 
 fn observation_text(observation: &ObservedCase, columns: usize) -> String {
     let pictures = observation.views.iter().map(|picture| view_text(picture, columns));
+    let note = observation.sampling.as_ref().and_then(sampling_note);
     let heading = format!(
-        "{} of {} (run {})",
-        observation.instrument, observation.case_id, observation.run_id
+        "{} of {} ({})",
+        observation.instrument,
+        observation.case_id,
+        observed_runs_text(observation)
     );
-    std::iter::once(heading).chain(pictures).collect::<Vec<_>>().join("\n\n")
+    std::iter::once(heading).chain(pictures).chain(note).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Names the run that was observed, or counts the runs whose observations are pooled.
+pub fn observed_runs_text(observation: &ObservedCase) -> String {
+    match observation.runs {
+        0 | 1 => format!("run {}", observation.run_id),
+        runs => format!("{runs} runs pooled"),
+    }
+}
+
+/// Warns that shares are uncertain if there are few samples, and suggests a total that gives enough.
+pub(super) fn sampling_note(sampling: &ProfileSampling) -> Option<String> {
+    if !sampling.is_sparse() {
+        return None;
+    }
+    let samples = if sampling.samples == 1 { "sample" } else { "samples" };
+    let runs = if sampling.runs == 1 { "run" } else { "runs" };
+    let remedy = sampling.suggested_total_bytes.map_or_else(String::new, |bytes| {
+        let total = Bytes(bytes).to_string().replace(' ', "");
+        format!("; --total {total} gives more than {}", ProfileSampling::ENOUGH)
+    });
+    Some(format!(
+        "Only {} {samples} in {} {runs}, so shares are uncertain{remedy}",
+        sampling.samples, sampling.runs
+    ))
 }
 
 /// Describes an unavailable instrument or event on one line.
@@ -86,5 +136,65 @@ pub(super) fn cells_left_out(count: usize, matrices: &[String]) -> String {
     match count {
         0 => String::new(),
         _ => format!("; {count} {cells} not run (matrix {})", matrices.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::instrument_view::{InstrumentView, Table, Value};
+
+    use super::*;
+
+    fn observed(cell: &str, instrument: &str, views: usize) -> ObservedCase {
+        let title = format!("{instrument} of {cell}");
+        let (headings, rows) = (vec!["role".to_owned()], vec![vec![Value::Count(1)]]);
+        let view = InstrumentView::Table(Table { title, headings, rows });
+        ObservedCase {
+            case_id: format!("{cell}/instrument={instrument}"),
+            cell: cell.to_owned(),
+            run_id: "1.0.1".to_owned(),
+            runs: 1,
+            instrument: instrument.to_owned(),
+            views: vec![view; views],
+            sampling: None,
+            flame: None,
+        }
+    }
+
+    #[test]
+    fn all_views_of_a_single_cell_are_shown() {
+        let text =
+            observed_text(&[observed("pipe", "sched", 9), observed("pipe", "profile", 9)], 80);
+        assert_eq!(text.matches("\nsched of pipe\n").count(), 9, "{text}");
+        assert_eq!(text.matches("profile of pipe\n").count(), 9, "{text}");
+        assert!(!text.contains("write a report"), "{text}");
+        assert_eq!(observed_text(&[], 80), "");
+    }
+
+    #[test]
+    fn views_of_further_cells_are_shown_up_to_a_maximum() {
+        let all = [
+            observed("pipe", "sched", MAX_VIEWS - 1),
+            observed("tcp", "sched", 1),
+            observed("udp", "sched", 2),
+            observed("fifo", "sched", 1),
+        ];
+        let text = observed_text(&all, 80);
+        assert!(text.contains("sched of tcp") && !text.contains("sched of udp"), "{text}");
+        let rest = text.lines().last().unwrap_or_default();
+        assert!(rest.starts_with("Instruments: 3 tables and figures of 2 more cases"), "{text}");
+    }
+
+    #[test]
+    fn pooled_runs_are_counted_and_few_samples_are_pointed_out() {
+        let sampling =
+            ProfileSampling { samples: 150, runs: 10, suggested_total_bytes: Some(1 << 29) };
+        let one = ObservedCase { runs: 10, sampling: Some(sampling), ..observed("pipe", "a", 1) };
+        let text = observed_text(&[one], 100);
+        assert!(text.starts_with("a of pipe/instrument=a (10 runs pooled)\n"), "{text}");
+        let note = "Only 150 samples in 10 runs, so shares are uncertain; --total 512MiB gives more than \
+                    500";
+        assert_eq!(text.lines().last(), Some(note));
+        assert_eq!(sampling_note(&ProfileSampling { samples: 500, ..sampling }), None);
     }
 }

@@ -1,35 +1,43 @@
 //! Terminal output: tables and text.
 
+mod cell_text;
 pub mod cells;
+mod entry_list;
 mod grid;
 mod instrument_views;
 mod instruments;
 mod limits;
 mod machine;
 mod notes;
+mod percentiles;
 mod plan;
+mod refusals;
 mod sentences;
 mod studies;
 mod study_tables;
-mod survey_columns;
 mod survey_screen;
 mod table;
+mod trace_screen;
 mod verdicts;
 mod width;
 
+pub use entry_list::{ListEntry, entry_list};
 pub use grid::ResultsTable;
 pub use instrument_views::{amount_text, value_text};
-pub use instruments::{interval_text, observed_text, probe_effect_table};
+pub use instruments::{interval_text, observed_runs_text, observed_text, probe_effect_table};
 pub use limits::limit_rows;
 pub use machine::{
     known_properties, machine_json, machine_page, warning_line, warning_section, warnings_json,
 };
 pub use notes::{Note, exclusion_text, not_ranked, notes, unfinished_note};
+pub use percentiles::percentile_tables;
 pub use plan::plan_table;
-pub use sentences::{closing_lines, comparison_text, survey_text};
+pub use refusals::refusals;
+pub use sentences::{closing_lines, survey_text};
 pub use studies::{studies_json, study_list, study_page};
 pub use study_tables::study_tables_text;
-pub use survey_screen::survey_screen;
-pub use table::{HARDWARE_LIMIT_HEADING, refusals, sections, tables};
+pub use survey_screen::{survey_answers, survey_screen};
+pub use table::{HARDWARE_LIMIT_HEADING, LimitShares, TableView, sections, tables};
+pub use trace_screen::trace_screen;
 pub use verdicts::{estimate, verdicts_json, verdicts_text};
-pub use width::{columns, wrap};
+pub use width::{columns, paragraph, wrap};

@@ -12,8 +12,8 @@ use ipcperf_results::analysis::{
 use ipcperf_results::{ExclusionReason, FileEnd, Results, Sample};
 use ipcperf_stats::{Steadiness, steadiness};
 
+use super::cell_text::MULTIMODAL_MARK;
 use super::sentences::left_out_reason;
-use super::table::MULTIMODAL_MARK;
 use crate::wording::MIN_CLASS_SHARE;
 
 /// Maximum number of cases that a note lists. More are only counted.

@@ -1,59 +1,106 @@
 //! A plan for display on a terminal: the matrix, what is left out, and the estimated time.
 
+use std::time::Duration;
+
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
-use ipcperf_plan::{CaseInstruments, MissingPart, Plan, StoppingRule};
+use ipcperf_plan::{Case, CaseInstruments, MissingPart, Plan, StoppingRule};
 
 use super::cells::new_table;
 use super::instruments::cells_left_out;
+use super::width::wrap;
 
 /// Maximum number of cases listed. More are only counted.
 const MAX_LISTED: usize = 400;
+/// Number of retries that noise detection of the command always allows.
+const MIN_RETRIES: u64 = 10;
+
+/// A property of the planned cases.
+struct PlanColumn {
+    heading: &'static str,
+    /// Returns the value of a case.
+    cell: fn(&Case) -> String,
+}
+
+/// Properties that always have a column.
+const NAMING_COLUMNS: &[PlanColumn] = &[
+    PlanColumn { heading: "mechanism", cell: Case::variant },
+    PlanColumn { heading: "buffer", cell: |case| Bytes(case.spec.buffer_bytes).to_string() },
+];
+
+/// Properties that have a column if the cases differ in them, and are stated once if not.
+const FACTOR_COLUMNS: &[PlanColumn] = &[
+    PlanColumn { heading: "workload", cell: |case| case.spec.workload.name().to_owned() },
+    PlanColumn { heading: "mode", cell: |case| case.spec.mode.name().to_owned() },
+    PlanColumn { heading: "placement", cell: |case| case.placement.to_string() },
+    PlanColumn { heading: "CPUs", cell: |case| cpus_text(case.spec.cpus) },
+    PlanColumn { heading: "total", cell: |case| total_text(case.spec.total_bytes) },
+    PlanColumn { heading: "instruments", cell: |case| instruments_text(&case.instruments) },
+];
 
 /// Formats the plan as a table, at most `columns` wide, with closing lines.
 pub fn plan_table(plan: &Plan, columns: usize) -> String {
+    let (shared, varying): (Vec<_>, Vec<_>) =
+        FACTOR_COLUMNS.iter().partition(|column| is_shared(column, &plan.cases));
+    let shown: Vec<&PlanColumn> = NAMING_COLUMNS.iter().chain(varying).collect();
     let mut table = new_table(columns);
-    let is_instrumented = plan.cases.iter().any(|case| !case.instruments.names.is_empty());
-    let mut header = vec!["mechanism", "workload", "mode", "placement", "CPUs", "buffer", "total"];
-    header.extend(is_instrumented.then_some("instruments"));
-    table.set_header(header);
+    table.set_header(shown.iter().map(|column| column.heading));
     for case in plan.cases.iter().take(MAX_LISTED) {
-        let spec = &case.spec;
-        let cpus = spec.cpus.map_or("any".to_owned(), |[sender, receiver]| {
-            if sender == receiver { sender.to_string() } else { format!("{sender}, {receiver}") }
-        });
-        let total = spec.total_bytes.map_or("calibrated".to_owned(), |b| Bytes(b).to_string());
-        let row = [
-            case.variant(),
-            spec.workload.name().to_owned(),
-            spec.mode.name().to_owned(),
-            case.placement.to_string(),
-            cpus,
-            Bytes(spec.buffer_bytes).to_string(),
-            total,
-        ];
-        table.add_row(
-            row.into_iter().chain(is_instrumented.then(|| instruments_text(&case.instruments))),
-        );
+        table.add_row(shown.iter().map(|column| (column.cell)(case)));
     }
     let mut lines = vec![table.to_string()];
     if plan.cases.len() > MAX_LISTED {
         lines.push(format!("... and {} more cases", plan.cases.len() - MAX_LISTED));
     }
-    lines.extend(plan.refused.iter().map(|refused| format!("refused: {refused}")));
-    lines.extend(plan.unavailable.iter().map(|absent| {
+    lines.extend(shared_line(&shared, &plan.cases));
+    lines.extend(left_out_lines(plan));
+    lines.extend(length_lines(plan));
+    wrap(&lines.join("\n"), columns)
+}
+
+/// Whether all cases have the same value.
+fn is_shared(column: &PlanColumn, cases: &[Case]) -> bool {
+    let mut values = cases.iter().map(column.cell);
+    let first = values.next();
+    values.all(|value| Some(&value) == first.as_ref())
+}
+
+/// States the properties that all cases share. `None` without cases.
+fn shared_line(shared: &[&PlanColumn], cases: &[Case]) -> Option<String> {
+    let first = cases.first()?;
+    let words = shared.iter().map(|column| (column.heading, (column.cell)(first)));
+    let words = words.filter(|(_, value)| !value.is_empty());
+    let words: Vec<String> = words.map(|(heading, value)| format!("{heading} {value}")).collect();
+    (!words.is_empty()).then(|| format!("All cases: {}", words.join(", ")))
+}
+
+fn cpus_text(cpus: Option<[u32; 2]>) -> String {
+    match cpus {
+        None => "any".to_owned(),
+        Some([sender, receiver]) if sender == receiver => sender.to_string(),
+        Some([sender, receiver]) => format!("{sender} and {receiver}"),
+    }
+}
+
+fn total_text(total_bytes: Option<u64>) -> String {
+    total_bytes.map_or_else(|| "calibrated".to_owned(), |bytes| Bytes(bytes).to_string())
+}
+
+/// Lists what will not run: refused cells, and mechanisms and instruments that are unavailable.
+fn left_out_lines(plan: &Plan) -> Vec<String> {
+    let refused = plan.refused.iter().map(|refused| format!("refused: {refused}"));
+    let unavailable = plan.unavailable.iter().map(|absent| {
         format!("unavailable: {}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
-    }));
-    lines.extend(plan.unavailable_instruments.iter().map(|missing| {
+    });
+    let instruments = plan.unavailable_instruments.iter().map(|missing| {
         let what = match missing.missing_part {
             MissingPart::Whole => "unavailable instrument",
             MissingPart::Event => "partly unavailable instrument",
         };
         let left_out = cells_left_out(missing.cells_left_out, &missing.matrices);
         format!("{what}: {}: {}{left_out}", missing.instrument, missing.why)
-    }));
-    lines.push(closing_line(plan));
-    lines.join("\n")
+    });
+    refused.chain(unavailable).chain(instruments).collect()
 }
 
 /// Names the instruments of a case, or says that it is an uninstrumented twin.
@@ -65,26 +112,58 @@ fn instruments_text(instruments: &CaseInstruments) -> String {
     }
 }
 
-fn closing_line(plan: &Plan) -> String {
+/// States the number of runs, the time that they take, the rule by which they end, and the seed.
+fn length_lines(plan: &Plan) -> Vec<String> {
     let (cases, blocks, runs) = (plan.cases.len(), plan.full_blocks(), plan.runs());
-    let (time, seed) = (units::duration(plan.estimate()), plan.seed);
+    let time = units::duration(plan.estimate());
     let counts = format!("{cases} cases, {blocks} blocks (the first is excluded), {runs} runs");
-    match &plan.stopping_rule {
-        StoppingRule::Repetitions(_) => format!("{counts}, about {time}; seed {seed}"),
-        StoppingRule::UntilCi(precision) => format!(
-            "{counts} or more, until the precision of each median is ±{}: at least {time}; at most {} repetitions or \
-             {} per case; seed {seed}",
-            units::percent(precision.half_width),
-            precision.max_repetitions,
-            units::duration(precision.max_time()),
-        ),
-        StoppingRule::UntilDecided(looks) => format!(
-            "{counts} or more, until each claim is decided: at least {time}, at most {} repetitions per case; claims \
-             are judged after {} repetitions; seed {seed}",
-            looks.last(),
-            join_numbers(&looks.at_repetitions),
-        ),
-    }
+    let mut lines = match &plan.stopping_rule {
+        StoppingRule::Repetitions(_) => vec![format!("{counts}, about {time}")],
+        StoppingRule::UntilCi(precision) => vec![
+            format!("{counts} or more, at least {time}"),
+            format!(
+                "Repeats until the precision of each median is ±{}, at most {} repetitions or {} per case",
+                units::percent(precision.half_width),
+                precision.max_repetitions,
+                units::duration(precision.max_time()),
+            ),
+        ],
+        StoppingRule::UntilDecided(looks) => vec![
+            format!("{counts} or more, at least {time}"),
+            format!(
+                "Repeats until each claim is decided, at most {} repetitions per case; claims are judged after {} \
+                 repetitions",
+                looks.last(),
+                join_numbers(&looks.at_repetitions),
+            ),
+        ],
+    };
+    lines.extend(busy_line(plan));
+    lines.push(format!("Seed of the order of the runs: {}", plan.seed));
+    lines
+}
+
+/// Says how much longer the measurement takes on a busy machine. `None` if no run is retried.
+fn busy_line(plan: &Plan) -> Option<String> {
+    let retries = max_retries(plan);
+    let longer = units::duration(time_of_runs(plan, retries));
+    let runs =
+        if retries == 1 { "1 disturbed run is" } else { &format!("{retries} disturbed runs are") };
+    (retries > 0).then(|| format!("On a busy machine, up to {runs} retried: up to {longer} longer"))
+}
+
+/// Returns the maximum number of retries: half of the planned runs, or [`MIN_RETRIES`] if that is more, but never more
+/// than the attempts of all repetitions allow. Runs of the first block are not retried.
+fn max_retries(plan: &Plan) -> u64 {
+    let repetitions = plan.cases.len() as u64 * u64::from(plan.full_blocks().saturating_sub(1));
+    let allowed = repetitions.saturating_mul(u64::from(plan.attempts.saturating_sub(1)));
+    (plan.runs() / 2).max(MIN_RETRIES).min(allowed)
+}
+
+/// Returns the estimated time of `count` runs of average length.
+#[allow(clippy::cast_precision_loss, reason = "an estimate")]
+fn time_of_runs(plan: &Plan, count: u64) -> Duration {
+    plan.estimate().mul_f64(count as f64 / plan.runs().max(1) as f64)
 }
 
 /// Formats numbers as `10, 15 and 30`.
@@ -93,5 +172,42 @@ fn join_numbers(numbers: &[u32]) -> String {
     match words.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => words.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a plan without cases; only its attempts matter here.
+    fn plan_without_cases() -> Plan {
+        Plan {
+            cases: Vec::new(),
+            refused: Vec::new(),
+            unavailable: Vec::new(),
+            unavailable_instruments: Vec::new(),
+            stopping_rule: StoppingRule::Repetitions(10),
+            attempts: 3,
+            seed: 1,
+            timeout: Duration::from_secs(10),
+        }
+    }
+
+    #[test]
+    fn without_runs_nothing_is_retried_and_nothing_is_said() {
+        let plan = plan_without_cases();
+        assert_eq!(max_retries(&plan), 0);
+        assert_eq!(time_of_runs(&plan, 10), Duration::ZERO);
+        assert_eq!(busy_line(&plan), None);
+        assert_eq!(shared_line(&[&FACTOR_COLUMNS[0]], &plan.cases), None);
+    }
+
+    #[test]
+    fn values_of_columns_are_named() {
+        assert_eq!(cpus_text(None), "any");
+        assert_eq!(cpus_text(Some([2, 2])), "2");
+        assert_eq!(cpus_text(Some([0, 3])), "0 and 3");
+        assert_eq!(total_text(Some(4096)), "4 KiB");
+        assert_eq!(total_text(None), "calibrated");
     }
 }

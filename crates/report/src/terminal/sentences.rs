@@ -1,6 +1,5 @@
 //! Results as sentences.
 
-use ipcperf_model::message_options::MessageOptions;
 use ipcperf_model::printable::printable_line;
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
@@ -12,13 +11,10 @@ use ipcperf_results::analysis::{
 use ipcperf_results::{FailedRun, PlanRecord};
 
 use super::instruments::unavailable_line;
-use crate::wording::conditions_text;
+use crate::wording::{TIE_RATIO, conditions_text};
 
 /// Maximum number of left-out mechanisms that are named. More are only counted.
 const MAX_LEFT_OUT: usize = 8;
-
-/// Ratio below which two medians are called tied.
-pub(super) const TIE_RATIO: f64 = 1.05;
 
 /// Describes the best mechanism for small and for large messages with its lead, the mechanisms that were not compared,
 /// and the cost of the harness itself.
@@ -64,43 +60,6 @@ const fn superlative(workload: WorkloadKind) -> &'static str {
         WorkloadKind::RoundTrip => "Shortest round trip",
         WorkloadKind::RequestReply => "Shortest request-reply time",
         WorkloadKind::Stream => "Highest bandwidth",
-    }
-}
-
-/// Names the place of the peers, the criterion, and the best with its value and lead, or the reason why none is named.
-pub fn comparison_text(comparison: &Comparison) -> String {
-    let (workload, place) = match comparison {
-        Comparison::Ranked(Ranking { workload, placement, class, message_options, .. }) => {
-            (workload, placement_text(placement, class.as_ref(), message_options))
-        }
-        Comparison::Undecided(UndecidedComparison {
-            workload,
-            placement,
-            class,
-            message_options,
-            ..
-        }) => (workload, placement_text(placement, class.as_ref(), message_options)),
-        Comparison::Refused(refused) => return not_compared_text(refused),
-    };
-    let (what, words) = (superlative(*workload).to_lowercase(), ranking_text(comparison));
-    format!("{place}: {what}: {words}")
-}
-
-/// Describes where the peers of a comparison ran.
-fn placement_text(
-    placement: &str,
-    class: Option<&String>,
-    message_options: &MessageOptions,
-) -> String {
-    let place = match placement {
-        "same" => "Both peers on one CPU".to_owned(),
-        "split" => "Two CPUs".to_owned(),
-        other => format!("Placement {other}"),
-    };
-    let asked = conditions_text(&message_options.non_defaults());
-    match class {
-        Some(class) => format!("{place} (cache-line round trip {class}){asked}"),
-        None => format!("{place}{asked}"),
     }
 }
 

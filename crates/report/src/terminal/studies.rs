@@ -3,17 +3,16 @@
 use ipcperf_study::{Matrix, STUDIES, Study};
 use serde_json::{Value, json};
 
-use super::cells::new_table;
+use super::entry_list::{ListEntry, entry_list};
 use super::width::wrap;
 
-/// Lists the bundled studies.
+/// Lists the bundled studies with their titles. No study is parsed: that takes longer than a list may take.
 pub fn study_list(columns: usize) -> String {
-    let mut table = new_table(columns);
-    table.set_header(["study", "question", "claims"]);
-    for study in bundled_studies() {
-        table.add_row([study.name, study.question, study.hypotheses.len().to_string()]);
-    }
-    table.to_string()
+    let entry =
+        |&(name, about): &(&'static str, &'static str)| ListEntry { name, about, availability: "" };
+    let entries: Vec<ListEntry<'_>> = Study::bundled_titles().iter().map(entry).collect();
+    let list = entry_list(["study", "title", ""], &entries, columns);
+    format!("{list}\n\nQuestion, cases and hypotheses of a study: ipcperf study show NAME")
 }
 
 fn bundled_studies() -> impl Iterator<Item = Study> {

@@ -1,6 +1,7 @@
 //! The survey on one screen: one row for each mechanism, and the answers in three sentences.
 
 use comfy_table::{CellAlignment, ContentArrangement};
+use ipcperf_model::units;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::analysis::{
     AnalyzedFile, CaseSummary, ComparedSize, Comparison, comparisons_at,
@@ -10,34 +11,36 @@ use textwrap::core::display_width;
 use super::cells::new_table;
 use super::notes::disturbed_note;
 use super::sentences::comparison_line;
-use super::survey_columns::{Importance, SPLIT, SurveyColumn, legend, survey_columns};
 use super::width::wrap;
-use crate::wording::limit_text;
+use crate::presentation::{Caution, Importance, SurveyCell, SurveyColumn, SurveyTable};
+use crate::wording::{TIE_RATIO, limit_text};
+
+const BEST: char = '*';
+const SCATTER: char = '~';
+const LOSS: char = '!';
 
 /// Returns the survey in `file` as text of at most `columns` characters a line, without the heading.
 pub fn survey_screen(file: &AnalyzedFile, columns: usize) -> String {
-    let cases: Vec<&CaseSummary> =
-        file.summaries.iter().filter(|case| !case.case.is_harness_only()).collect();
-    let shown = survey_columns(&cases);
-    let answers = answers(&file.summaries, &shown);
+    let survey = SurveyTable::new(&file.summaries);
+    let answers = survey_answers(&file.summaries, &survey);
     let quality = disturbed_note(&file.results.samples);
     let quality = quality.unwrap_or_else(|| "No run was disturbed.".to_owned());
-    let table = table(&cases, shown, columns);
+    let table = table(survey, columns);
     wrap(&[table, legend(), answers.join("\n"), quality].join("\n"), columns)
 }
 
+/// Explains the marks in cells.
+fn legend() -> String {
+    let tie = units::percent(TIE_RATIO - 1.0);
+    format!(
+        "{BEST} best, or within {tie} of it   {SCATTER} scattered   {LOSS} messages lost   (value) few valid runs or \
+         other CPUs"
+    )
+}
+
 /// Returns the table, without columns for which the terminal of `columns` characters is too narrow.
-fn table(cases: &[&CaseSummary], mut shown: Vec<SurveyColumn<'_>>, columns: usize) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for case in cases {
-        let name = case.series();
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    if let Some(last) = shown.iter().rfind(|column| column.has_round_trips()) {
-        names.sort_by(|one, other| last.order(one, other));
-    }
+fn table(survey: SurveyTable<'_>, columns: usize) -> String {
+    let SurveyTable { names, columns: mut shown, .. } = survey;
     loop {
         let text = layout(&names, &shown);
         let is_narrow = text.lines().any(|line| display_width(line) > columns);
@@ -56,7 +59,7 @@ fn layout(names: &[String], shown: &[SurveyColumn<'_>]) -> String {
     let headings = shown.iter().map(|column| column.heading.as_str());
     table.set_header(["mechanism"].into_iter().chain(headings));
     for name in names {
-        let cells = shown.iter().map(|column| column.cell(name));
+        let cells = shown.iter().map(|column| cell_text(column.cell(name)));
         table.add_row(std::iter::once(name.clone()).chain(cells));
     }
     for column in table.column_iter_mut().skip(1) {
@@ -65,13 +68,24 @@ fn layout(names: &[String], shown: &[SurveyColumn<'_>]) -> String {
     table.to_string()
 }
 
-/// Names the best mechanism for small and for large messages, and what limits the latter. The table `shown` determines
-/// the CPU distance class.
-fn answers(summaries: &[CaseSummary], shown: &[SurveyColumn<'_>]) -> Vec<String> {
-    let class = shown.last().and_then(SurveyColumn::class);
-    let far = |size, workload| far_comparison(summaries, size, workload, class);
-    let small = far(ComparedSize::Smallest, WorkloadKind::RoundTrip);
-    let large = far(ComparedSize::Largest, WorkloadKind::Stream);
+/// Formats a cell with room for two marks, so that values stay aligned.
+fn cell_text(cell: Option<SurveyCell>) -> String {
+    let Some(SurveyCell { text, is_best, caution }) = cell else { return "-  ".to_owned() };
+    let best = if is_best { BEST } else { ' ' };
+    let caution = match caution {
+        Some(Caution::Scattered) => SCATTER,
+        Some(Caution::Lossy) => LOSS,
+        None => ' ',
+    };
+    format!("{text}{best}{caution}")
+}
+
+/// Names the best mechanism for small and for large messages, and what limits the latter. The table `survey`
+/// determines placement, workload and CPU distance class.
+pub fn survey_answers(summaries: &[CaseSummary], survey: &SurveyTable<'_>) -> Vec<String> {
+    let main = |size, workload| main_comparison(summaries, size, workload, survey);
+    let small = main(ComparedSize::Smallest, survey.answered);
+    let large = main(ComparedSize::Largest, WorkloadKind::Stream);
     let limit = large.as_ref().and_then(|comparison| match comparison {
         Comparison::Ranked(ranking) => {
             limit_text(&ranking.best).map(|limit| format!("Limit: {limit}"))
@@ -81,16 +95,18 @@ fn answers(summaries: &[CaseSummary], shown: &[SurveyColumn<'_>]) -> Vec<String>
     [small, large].iter().flatten().map(comparison_line).chain(limit).collect()
 }
 
-/// Returns the comparison on two CPUs in the CPU distance class `class` if there is one, or else another.
-fn far_comparison(
+/// Returns the comparison at the placement and in the CPU distance class of `survey` if there is one, or else another.
+fn main_comparison(
     summaries: &[CaseSummary],
     size: ComparedSize,
     workload: WorkloadKind,
-    class: Option<&String>,
+    survey: &SurveyTable<'_>,
 ) -> Option<Comparison> {
     let all = comparisons_at(summaries, size).into_iter();
-    all.filter(|comparison| comparison.workload() == workload)
-        .max_by_key(|comparison| (comparison.placement() == SPLIT, comparison.class() == class))
+    all.filter(|comparison| comparison.workload() == workload).max_by_key(|comparison| {
+        let is_there = Some(comparison.placement()) == survey.placement;
+        (is_there, comparison.class() == survey.class())
+    })
 }
 
 #[cfg(test)]

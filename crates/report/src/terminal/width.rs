@@ -3,16 +3,19 @@
 use rustix::termios::tcgetwinsize;
 use textwrap::{Options, WordSplitter};
 
-/// Width if neither the terminal nor `COLUMNS` specifies one.
-const DEFAULT_COLUMNS: usize = 116;
+/// Maximum width of tables and text on a terminal, and the width if neither the terminal nor `COLUMNS` specifies one.
+/// Longer lines are hard to read, and do not fit into mails and issues.
+const MAX_COLUMNS: usize = 100;
 /// Minimum width. Values do not fit in less; the terminal wraps longer lines.
 const MIN_COLUMNS: usize = 40;
 /// Indentation of continuation lines.
 const INDENT: usize = 2;
 
-/// Returns the width of the terminal, or otherwise of `MAX_COLUMNS`.
+/// Returns the width for tables and text: that of the terminal, at most [`MAX_COLUMNS`], or else the one that the
+/// variable `COLUMNS` asks for.
 pub fn columns() -> usize {
-    terminal_columns().or_else(columns_from_environment).unwrap_or(DEFAULT_COLUMNS).max(MIN_COLUMNS)
+    let terminal = terminal_columns().map(|columns| columns.min(MAX_COLUMNS));
+    terminal.or_else(columns_from_environment).unwrap_or(MAX_COLUMNS).max(MIN_COLUMNS)
 }
 
 fn terminal_columns() -> Option<usize> {
@@ -29,6 +32,18 @@ fn columns_from_environment() -> Option<usize> {
 pub fn wrap(text: &str, columns: usize) -> String {
     let lines = text.lines().flat_map(|line| wrap_line(line, columns));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Wraps `text` to `columns` as a paragraph that is indented by `indent`. `label` stands in the indentation of its first
+/// line.
+pub fn paragraph(label: &str, text: &str, indent: usize, columns: usize) -> String {
+    let first = format!("{label:indent$}");
+    let further = " ".repeat(indent);
+    let options = Options::new(columns)
+        .initial_indent(&first)
+        .subsequent_indent(&further)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options).join("\n")
 }
 
 fn wrap_line(line: &str, columns: usize) -> Vec<String> {
@@ -61,6 +76,12 @@ mod tests {
         let text = "  unix-dgram carries at most 212960 bytes a message";
         let fitted = "  unix-dgram carries at most 212960\n    bytes a message";
         assert_eq!(wrap(text, 40), fitted);
+    }
+
+    #[test]
+    fn a_paragraph_hangs_below_its_label() {
+        let text = paragraph("  modes", "1thread, 2thread, 2proc", 10, 30);
+        assert_eq!(text, "  modes   1thread, 2thread,\n          2proc");
     }
 
     #[test]

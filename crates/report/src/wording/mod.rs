@@ -4,6 +4,7 @@ mod amounts;
 mod heading;
 mod limit;
 pub(crate) mod metric_text;
+mod tie;
 
 pub(crate) use amounts::{amount, p_value};
 pub use heading::ErrorBar;
@@ -11,3 +12,4 @@ pub(crate) use heading::{
     Heading, MIN_CLASS_SHARE, TableHeading, by_heading, conditions_text, headings,
 };
 pub(crate) use limit::limit_text;
+pub(crate) use tie::TIE_RATIO;

@@ -12,7 +12,9 @@ mod modes;
 mod observed_cases;
 mod probe_effect;
 mod ranking;
+mod sampling;
 mod spread;
+mod traced_runs;
 mod unranked;
 
 use std::cmp::Reverse;
@@ -30,7 +32,9 @@ pub use modes::DistributionMode;
 pub use observed_cases::{ObservedCase, observed_cases, observed_cases_where};
 pub use probe_effect::probe_effects;
 pub use ranking::{ComparedSize, comparisons, comparisons_at};
+pub use sampling::ProfileSampling;
 pub use spread::Spread;
+pub use traced_runs::{TracedRun, traced_runs};
 
 use ipcperf_model::hardware_limits::HardwareLimits;
 use ipcperf_model::parallel::map;

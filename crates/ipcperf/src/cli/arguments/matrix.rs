@@ -3,6 +3,7 @@
 use clap::{Args, Id};
 
 use crate::cli::suggestions::Known;
+use crate::printing::WHICH_ANSWERED_WORKLOAD;
 use ipcperf_model::placement::PAIR;
 use ipcperf_plan::{
     CustomFiles, Error, Factor, FactorError, OptionSetting, Reason, TypedLevels,
@@ -19,12 +20,12 @@ const INSTRUMENTS: &str = "Instruments";
 /// The matrix: lists are comma-separated, and each cell is a case.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct MatrixArguments {
-    /// Mechanisms, or all; to list them: ipcperf list mechanisms. Custom ones: exec:PROGRAM, lib:FILE.so
+    /// Mechanisms, or all; to list them: ipcperf list; manual of one: ipcperf list NAME. Custom ones: exec:PROGRAM, lib:FILE.so
     #[arg(short, long, value_name = "NAMES")]
     #[arg(value_parser = Known::mechanisms(), hide_possible_values = true, required = true)]
     mechanism: Vec<String>,
     #[arg(short, long, value_name = "NAMES", default_value = Factor::Workload.default_text())]
-    #[arg(help = Known::workloads().help("Workloads"))]
+    #[arg(help = workload_help())]
     #[arg(value_parser = Known::workloads(), hide_possible_values = true)]
     workload: Vec<String>,
     /// Bytes per message: a size (64, 64KiB, 1MB), a list (64,64KiB), or a range: 512..16MiB (powers of two),
@@ -192,6 +193,10 @@ impl MessageOptionArguments {
             reply: words(&self.reply),
         }
     }
+}
+
+fn workload_help() -> String {
+    format!("{}. {WHICH_ANSWERED_WORKLOAD}", Known::workloads().help("Workloads"))
 }
 
 fn placement_help() -> String {

@@ -7,5 +7,9 @@ pub use row::KernelFunctionRow;
 use super::{InstrumentFacts, Intrusive};
 
 /// Description of `kernel-functions`.
-pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "kernel-functions", intrusive: Intrusive::Yes, views: views::views };
+pub const FACTS: InstrumentFacts = InstrumentFacts {
+    name: "kernel-functions",
+    intrusive: Intrusive::Yes,
+    views: views::views,
+    pool: None,
+};

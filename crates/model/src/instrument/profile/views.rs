@@ -3,6 +3,7 @@
 use super::row::{Group, GroupShare, ProfileRow, ProfileSummary, Space, SymbolShare};
 use crate::instrument_view::{InstrumentView, Table, Value};
 use crate::observation::Observation;
+use crate::units;
 
 /// Maximum number of symbols shown for each role.
 const MAX_SYMBOLS: usize = 15;
@@ -47,44 +48,47 @@ fn roles(observations: &[Observation]) -> Vec<RoleProfile> {
 }
 
 fn summaries(roles: &[RoleProfile]) -> Table {
-    let headings = [
-        "role",
-        "event",
-        "samples/s",
-        "samples",
-        "CPU time coverage",
-        "kernel samples",
-        "overwritten time",
-        "skid share",
-    ];
-    let rows = roles.iter().filter_map(|role| {
-        let summary = role.summary.as_ref()?;
-        Some(vec![
-            Value::Text(role.name.clone()),
+    let summaries = roles.iter().filter_map(|role| Some((&*role.name, role.summary.as_ref()?)));
+    let summaries: Vec<(&str, &ProfileSummary)> = summaries.collect();
+    let is_overwritten = summaries.iter().any(|(_, summary)| summary.overwritten_ns > 0);
+    let mut headings =
+        vec!["role", "event", "frequency", "samples", "CPU time coverage", "in the kernel", "skid"];
+    headings.extend(is_overwritten.then_some("overwritten time"));
+    let rows = summaries.into_iter().map(|(role, summary)| {
+        let mut cells = vec![
+            Value::Text(role.to_owned()),
             Value::Text(summary.event.clone()),
-            Value::Count(summary.frequency_hz),
+            Value::Text(format!("{} Hz", summary.frequency_hz)),
             Value::Count(summary.samples),
             summary.cpu_time_coverage.map_or(Value::Absent, Value::Share),
-            summary.kernel_samples.map_or(Value::Absent, Value::Count),
-            Value::Ns(summary.overwritten_ns),
+            kernel_share(summary).map_or(Value::Absent, Value::Share),
             summary.skid_share.map_or(Value::Absent, Value::Share),
-        ])
+        ];
+        cells.extend(is_overwritten.then_some(Value::Ns(summary.overwritten_ns)));
+        cells
     });
     Table::new("Samples", &headings, rows.collect())
 }
 
-/// Builds a line for each role and group, with the bounds of the interval.
+/// Returns the share of the samples that were taken in the kernel; `None` if it was not sampled.
+#[allow(clippy::cast_precision_loss, reason = "a share of counts")]
+fn kernel_share(summary: &ProfileSummary) -> Option<f64> {
+    let kernel = summary.kernel_samples?;
+    (summary.samples > 0).then(|| kernel as f64 / summary.samples as f64)
+}
+
+/// Builds a line for each role and group, with the interval of its share.
 fn groups(roles: &[RoleProfile]) -> Table {
-    let headings = ["role", "group", "share", "95 % low", "95 % high", "samples"];
+    let headings = ["role", "group", "samples", "share", "95 % interval"];
     let rows = roles.iter().flat_map(|role| {
         role.groups.iter().map(|group| {
+            let [low, high] = [group.share_low, group.share_high].map(units::percent);
             vec![
                 Value::Text(role.name.clone()),
                 Value::Text(group_name(group)),
-                Value::Share(group.share),
-                Value::Share(group.share_low),
-                Value::Share(group.share_high),
                 Value::Count(group.samples),
+                Value::Share(group.share),
+                Value::Text(format!("{low} to {high}")),
             ]
         })
     });
@@ -101,22 +105,34 @@ fn group_name(group: &GroupShare) -> String {
 }
 
 fn symbols(role: &RoleProfile) -> Table {
-    let headings = ["symbol", "share", "samples", "space", "object", "group"];
-    let rows = role.symbols.iter().take(MAX_SYMBOLS).map(|symbol| {
+    let headings = ["symbol", "samples", "share", "space", "object", "group"];
+    let shown = role.symbols.len().min(MAX_SYMBOLS);
+    let rows = role.symbols[..shown].iter().map(|symbol| {
         let space = match symbol.space {
             Space::Kernel => "kernel",
             Space::User => "user",
         };
         vec![
             Value::Text(symbol.symbol.clone()),
-            Value::Share(symbol.share),
             Value::Count(symbol.samples),
+            Value::Share(symbol.share),
             Value::Text(space.to_owned()),
             Value::Text(symbol.object.clone()),
             Value::Text(symbol.group.name().to_owned()),
         ]
     });
-    Table::new(format!("Functions of {}", role.name), &headings, rows.collect())
+    let rows = rows.chain(remaining_symbols(&role.symbols[shown..])).collect();
+    Table::new(format!("Functions of {}", role.name), &headings, rows)
+}
+
+/// Builds a row with the sum of the functions that are not shown; `None` if all are.
+fn remaining_symbols(symbols: &[SymbolShare]) -> Option<Vec<Value>> {
+    let samples = symbols.iter().fold(0, |sum: u64, symbol| sum.saturating_add(symbol.samples));
+    let share = symbols.iter().map(|symbol| symbol.share).sum();
+    let name = format!("{} more functions", symbols.len());
+    let figures = [Value::Text(name), Value::Count(samples), Value::Share(share)];
+    let absent = std::iter::repeat_n(Value::Absent, 3);
+    (!symbols.is_empty()).then(|| figures.into_iter().chain(absent).collect())
 }
 
 #[cfg(test)]
@@ -179,8 +195,23 @@ mod tests {
             assert!(table.rows.iter().all(|row| row.len() == table.headings.len()), "{table:?}");
         }
         assert_eq!(samples.rows[0][4..6], [Value::Share(0.5), Value::Absent]);
+        assert_eq!(samples.headings.len(), 7, "nothing was overwritten: no column for it");
         assert_eq!(groups.rows[0][1], Value::Text("copying (inferred)".to_owned()));
-        assert_eq!((&*functions.title, functions.rows.len()), ("Functions of sender", MAX_SYMBOLS));
+        assert_eq!(groups.rows[0][2..4], [Value::Count(30), Value::Share(0.75)]);
+        let title = "Functions of sender";
+        assert_eq!((&*functions.title, functions.rows.len()), (title, MAX_SYMBOLS + 1));
+        let rest = [Value::Text("5 more functions".to_owned()), Value::Count(5)];
+        assert_eq!(functions.rows[MAX_SYMBOLS][..2], rest);
+    }
+
+    #[test]
+    fn time_that_was_overwritten_has_a_column() {
+        let mut all = observations();
+        all[0].fields.insert("overwritten_ns".to_owned(), 7.into());
+        let shown = views(&all);
+        let Some(InstrumentView::Table(samples)) = shown.first() else { panic!("{shown:?}") };
+        assert_eq!(samples.rows[0].last(), Some(&Value::Ns(7)));
+        assert_eq!(samples.rows[0].len(), samples.headings.len());
     }
 
     #[test]

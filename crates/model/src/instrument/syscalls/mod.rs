@@ -7,5 +7,9 @@ pub use row::{CallPercentiles, SyscallRow};
 use super::{InstrumentFacts, Intrusive};
 
 /// Description of `syscalls`.
-pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "syscalls", intrusive: Intrusive::Yes, views: views::views };
+pub const FACTS: InstrumentFacts = InstrumentFacts {
+    name: "syscalls",
+    intrusive: Intrusive::Yes,
+    views: views::views,
+    pool: None,
+};

@@ -1,4 +1,4 @@
-//! Columns of the survey's screen: which figures they show, and which value is the best.
+//! Columns of the survey's table: which figures they show, and which value is the best.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,65 +8,80 @@ use ipcperf_model::units;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::analysis::CaseSummary;
 
-use super::sentences::TIE_RATIO;
+use super::scatter::MAX_RELATIVE_IQR;
+use crate::wording::TIE_RATIO;
 
-/// Ratio of the interquartile range to the median from which a figure is marked as scattered.
-const SCATTERED: f64 = 0.2;
-const BEST: char = '*';
-const SCATTER: char = '~';
-const LOSS: char = '!';
 /// Placement on one CPU, and on two.
 const SAME: &str = "same";
-pub(super) const SPLIT: &str = "split";
-
-/// Explains the marks in cells.
-pub(super) fn legend() -> String {
-    let tie = units::percent(TIE_RATIO - 1.0);
-    format!(
-        "{BEST} best, or within {tie} of it   {SCATTER} scattered   {LOSS} messages lost   (value) few valid runs or \
-         other CPUs"
-    )
-}
+const SPLIT: &str = "split";
 
 /// Figure of a case that a column shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Figure {
-    RoundTrip,
-    Percentile99,
-    CpuTime,
+enum SurveyFigure {
+    /// Mean round trip of this workload.
+    RoundTrip(WorkloadKind),
+    Percentile99(WorkloadKind),
+    CpuTime(WorkloadKind),
     Bandwidth,
 }
 
 /// Importance of a column: whether it is left out if the terminal is too narrow for all columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Importance {
+pub enum Importance {
+    /// Always shown.
     Essential,
+    /// Left out if there is not enough room.
     LeftOutIfNarrow,
 }
 
 /// A column: one figure of the cases at one placement and size.
-pub(super) struct SurveyColumn<'a> {
-    pub(super) heading: String,
-    pub(super) importance: Importance,
-    figure: Figure,
+pub struct SurveyColumn<'a> {
+    /// Heading on three lines: figure, size and placement.
+    pub heading: String,
+    /// Whether it may be left out.
+    pub importance: Importance,
+    figure: SurveyFigure,
     cases: Vec<&'a CaseSummary>,
     /// CPU distance class with most runs. Only its cases are compared.
     class: Option<&'a String>,
 }
 
-impl Figure {
+/// A cell of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SurveyCell {
+    /// Value with its unit, or the reason why there is none. A value that is not compared is in parentheses.
+    pub text: String,
+    /// Whether the value is the best of its column, or tied with the best.
+    pub is_best: bool,
+    /// Reason to distrust the value.
+    pub caution: Option<Caution>,
+}
+
+/// Reason to distrust a compared value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caution {
+    /// The repetitions scatter, or fall into several modes.
+    Scattered,
+    /// Messages were lost.
+    Lossy,
+}
+
+impl SurveyFigure {
     const fn name(self) -> &'static str {
         match self {
-            Self::RoundTrip => "round trip",
-            Self::Percentile99 => "p99",
-            Self::CpuTime => "CPU time",
+            Self::RoundTrip(WorkloadKind::RequestReply) => "request-reply",
+            Self::RoundTrip(_) => "round trip",
+            Self::Percentile99(_) => "p99",
+            Self::CpuTime(_) => "CPU time",
             Self::Bandwidth => "bandwidth",
         }
     }
 
     const fn workload(self) -> WorkloadKind {
         match self {
-            Self::RoundTrip | Self::Percentile99 | Self::CpuTime => WorkloadKind::RoundTrip,
+            Self::RoundTrip(workload) | Self::Percentile99(workload) | Self::CpuTime(workload) => {
+                workload
+            }
             Self::Bandwidth => WorkloadKind::Stream,
         }
     }
@@ -75,10 +90,10 @@ impl Figure {
     /// over the roles.
     fn median(self, case: &CaseSummary) -> Option<(f64, Option<f64>)> {
         let spread = match self {
-            Self::RoundTrip => case.round_trip_ns_mean,
-            Self::Percentile99 => case.round_trip_ns_p99,
+            Self::RoundTrip(_) => case.round_trip_ns_mean,
+            Self::Percentile99(_) => case.round_trip_ns_p99,
             Self::Bandwidth => case.bandwidth_bytes_per_s,
-            Self::CpuTime => {
+            Self::CpuTime(_) => {
                 let roles = case.roles.values().map(|role| role.cpu_ns_per_message.median);
                 return (!case.roles.is_empty()).then(|| (roles.sum(), None));
             }
@@ -88,7 +103,7 @@ impl Figure {
 
     fn format(self, value: f64) -> String {
         match self {
-            Self::RoundTrip | Self::Percentile99 | Self::CpuTime => units::time(value),
+            Self::RoundTrip(_) | Self::Percentile99(_) | Self::CpuTime(_) => units::time(value),
             Self::Bandwidth => units::bandwidth(value),
         }
     }
@@ -96,33 +111,52 @@ impl Figure {
     /// Compares two values: the better one is less.
     fn compare(self, one: f64, other: f64) -> Ordering {
         match self {
-            Self::RoundTrip | Self::Percentile99 | Self::CpuTime => one.total_cmp(&other),
+            Self::RoundTrip(_) | Self::Percentile99(_) | Self::CpuTime(_) => one.total_cmp(&other),
             Self::Bandwidth => other.total_cmp(&one),
         }
     }
+}
+
+/// Returns the workload whose round trips are shown: request-reply only if there are no round trips.
+pub(super) fn answered_workload(cases: &[&CaseSummary]) -> WorkloadKind {
+    let has = |workload| cases.iter().any(|case| case.case.workload == workload);
+    match (has(WorkloadKind::RoundTrip), has(WorkloadKind::RequestReply)) {
+        (false, true) => WorkloadKind::RequestReply,
+        _ => WorkloadKind::RoundTrip,
+    }
+}
+
+/// Returns the placement of most columns: two CPUs; one CPU if none was measured on two; otherwise the first.
+pub(super) fn main_placement<'a>(cases: &[&'a CaseSummary]) -> Option<&'a str> {
+    let placements = || {
+        let measured = cases.iter().filter(|case| case.refused.is_none());
+        measured.map(|case| case.case.placement.as_str())
+    };
+    let find = |wanted: &str| placements().find(|placement| *placement == wanted);
+    find(SPLIT).or_else(|| find(SAME)).or_else(|| placements().next())
 }
 
 /// Returns the columns for `cases`: round trips at the smallest size, on one CPU and on two, and bandwidths at the two
 /// largest sizes, on two CPUs or, if the machine has only one, on that. Columns without a value are left out.
 pub(super) fn survey_columns<'a>(cases: &[&'a CaseSummary]) -> Vec<SurveyColumn<'a>> {
     use Importance::{Essential, LeftOutIfNarrow};
-    let far = cases.iter().any(|case| case.case.placement == SPLIT && case.refused.is_none());
-    let far = if far { SPLIT } else { SAME };
+    let Some(main) = main_placement(cases) else { return Vec::new() };
     let sizes = |workload| -> BTreeSet<u64> {
         let sizes = cases.iter().filter(|case| case.case.workload == workload);
         sizes.map(|case| case.case.buffer_bytes).collect()
     };
-    let smallest = sizes(WorkloadKind::RoundTrip).first().copied();
+    let answered = answered_workload(cases);
+    let smallest = sizes(answered).first().copied();
     let bulk = sizes(WorkloadKind::Stream);
     let mut bulk = bulk.iter().rev().copied();
     let (largest, second) = (bulk.next(), bulk.next());
     let mut places = vec![
-        (Figure::RoundTrip, SAME, smallest, Essential),
-        (Figure::RoundTrip, far, smallest, Essential),
-        (Figure::Percentile99, far, smallest, LeftOutIfNarrow),
-        (Figure::CpuTime, far, smallest, LeftOutIfNarrow),
-        (Figure::Bandwidth, far, second, LeftOutIfNarrow),
-        (Figure::Bandwidth, far, largest, Essential),
+        (SurveyFigure::RoundTrip(answered), SAME, smallest, Essential),
+        (SurveyFigure::RoundTrip(answered), main, smallest, Essential),
+        (SurveyFigure::Percentile99(answered), main, smallest, LeftOutIfNarrow),
+        (SurveyFigure::CpuTime(answered), main, smallest, LeftOutIfNarrow),
+        (SurveyFigure::Bandwidth, main, second, LeftOutIfNarrow),
+        (SurveyFigure::Bandwidth, main, largest, Essential),
     ];
     places.dedup();
     let column = |(figure, placement, bytes, importance)| {
@@ -132,9 +166,18 @@ pub(super) fn survey_columns<'a>(cases: &[&'a CaseSummary]) -> Vec<SurveyColumn<
     columns.filter(|column| column.cases.iter().any(|case| column.value(case).is_some())).collect()
 }
 
+/// Names a placement in a heading.
+fn placement_name(placement: &str) -> &str {
+    match placement {
+        SAME => "same CPU",
+        SPLIT => "2 CPUs",
+        other => other,
+    }
+}
+
 impl<'a> SurveyColumn<'a> {
     fn new(
-        figure: Figure,
+        figure: SurveyFigure,
         placement: &str,
         bytes: u64,
         importance: Importance,
@@ -146,8 +189,7 @@ impl<'a> SurveyColumn<'a> {
                 && case.case.buffer_bytes == bytes
         };
         let cases: Vec<&CaseSummary> = cases.iter().filter(is_meant).copied().collect();
-        let place = if placement == SAME { "same CPU" } else { "2 CPUs" };
-        let heading = format!("{}\n{}\n{place}", figure.name(), Bytes(bytes));
+        let heading = format!("{}\n{}\n{}", figure.name(), Bytes(bytes), placement_name(placement));
         Self { heading, importance, figure, class: most_frequent_class(&cases), cases }
     }
 
@@ -158,7 +200,7 @@ impl<'a> SurveyColumn<'a> {
 
     /// Whether it is a column of round trips.
     pub(super) fn has_round_trips(&self) -> bool {
-        self.figure == Figure::RoundTrip
+        matches!(self.figure, SurveyFigure::RoundTrip(_))
     }
 
     /// Returns the case of the mechanism called `name`: in the class of the column, or else in that with most runs.
@@ -170,8 +212,8 @@ impl<'a> SurveyColumn<'a> {
     /// Returns the median of the valid runs of `case`, or of the disturbed runs if there are no valid ones.
     fn value(&self, case: &CaseSummary) -> Option<f64> {
         let disturbed = || match self.figure {
-            Figure::RoundTrip | Figure::Bandwidth => case.disturbed_median,
-            Figure::Percentile99 | Figure::CpuTime => None,
+            SurveyFigure::RoundTrip(_) | SurveyFigure::Bandwidth => case.disturbed_median,
+            SurveyFigure::Percentile99(_) | SurveyFigure::CpuTime(_) => None,
         };
         self.figure.median(case).map(|(median, _)| median).or_else(disturbed)
     }
@@ -198,32 +240,34 @@ impl<'a> SurveyColumn<'a> {
         compared().filter_map(|case| self.value(case)).min_by(better)
     }
 
-    /// Returns the text for the mechanism called `name`.
-    pub(super) fn cell(&self, name: &str) -> String {
-        let Some(case) = self.case(name) else { return "-".to_owned() };
+    /// Returns the cell of the mechanism called `name`. `None` if it has no case in this column.
+    pub fn cell(&self, name: &str) -> Option<SurveyCell> {
+        let case = self.case(name)?;
         let Some(value) = self.value(case) else {
             let reason = match (case.refused.is_some(), case.failed) {
                 (true, _) => "refused",
                 (false, 0) => "no valid run",
                 (false, _) => "failed",
             };
-            return format!("{reason}  ");
+            return Some(SurveyCell::without_marks(reason.to_owned()));
         };
         let text = self.figure.format(value);
         if !self.is_compared(case) {
-            return format!("({text})  ");
+            return Some(SurveyCell::without_marks(format!("({text})")));
         }
         let is_best = self.best().is_some_and(|best| (value / best).max(best / value) < TIE_RATIO);
+        Some(SurveyCell { text, is_best, caution: self.caution(case) })
+    }
+
+    fn caution(&self, case: &CaseSummary) -> Option<Caution> {
         let iqr = self.figure.median(case).and_then(|(_, iqr)| iqr);
-        let is_scattered = iqr.is_some_and(|iqr| iqr > SCATTERED) || !case.modes.is_empty();
+        let is_scattered = iqr.is_some_and(|iqr| iqr > MAX_RELATIVE_IQR) || !case.modes.is_empty();
         let is_lossy = case.lost_share.is_some_and(|lost| lost.median > 0.0);
-        let best = if is_best { BEST } else { ' ' };
-        let note = match (is_lossy, is_scattered) {
-            (true, _) => LOSS,
-            (false, true) => SCATTER,
-            (false, false) => ' ',
-        };
-        format!("{text}{best}{note}")
+        match (is_lossy, is_scattered) {
+            (true, _) => Some(Caution::Lossy),
+            (false, true) => Some(Caution::Scattered),
+            (false, false) => None,
+        }
     }
 
     /// Orders two mechanisms, the better one first; those without a value come last.
@@ -233,6 +277,12 @@ impl<'a> SurveyColumn<'a> {
             (Some(one), Some(other)) => self.figure.compare(one, other),
             (one, other) => other.is_some().cmp(&one.is_some()),
         }
+    }
+}
+
+impl SurveyCell {
+    const fn without_marks(text: String) -> Self {
+        Self { text, is_best: false, caution: None }
     }
 }
 

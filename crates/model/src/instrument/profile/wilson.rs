@@ -6,8 +6,9 @@ const Z: f64 = 1.959_963_984_540_054;
 /// Returns Wilson's 95 % interval of a share observed in the given number of independent samples.
 ///
 /// Source: Wilson, Probable Inference, the Law of Succession, and Statistical Inference, 1927.
-#[allow(clippy::cast_precision_loss)]
-pub(super) fn wilson(share: f64, samples: u64) -> (f64, f64) {
+#[must_use]
+#[allow(clippy::cast_precision_loss, reason = "numbers of samples, good to 53 bits")]
+pub fn wilson(share: f64, samples: u64) -> (f64, f64) {
     if samples == 0 {
         return (0.0, 1.0);
     }
@@ -26,12 +27,11 @@ mod tests {
     #[test]
     fn intervals_are_those_of_scipy() {
         // Reference: scipy `binomtest(k, n).proportion_ci(method="wilson")`
-        for (successes, samples, low, high) in [
-            (3.0, 10, 0.107_791_27, 0.603_221_85),
+        for (share, samples, low, high) in [
+            (0.3, 10, 0.107_791_27, 0.603_221_85),
             (0.0, 20, 0.0, 0.161_125_16),
-            (50.0, 50, 0.928_651_6, 1.0),
+            (1.0, 50, 0.928_651_6, 1.0),
         ] {
-            let share = successes / f64::from(u32::try_from(samples).unwrap());
             let found = wilson(share, samples);
             assert!((found.0 - low).abs() < 1e-6 && (found.1 - high).abs() < 1e-6, "{found:?}");
         }

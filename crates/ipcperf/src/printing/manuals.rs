@@ -1,0 +1,134 @@
+//! Manuals of workloads, instruments, export formats and tests of hypotheses.
+
+use ipcperf_model::instrument::Intrusive;
+use ipcperf_model::workload::WORKLOADS;
+use ipcperf_observe::{INSTRUMENTS, Instrument};
+use ipcperf_report::export::EXPORTERS;
+use ipcperf_report::terminal::study_page;
+use ipcperf_study::hypothesis::TESTS;
+use ipcperf_study::{Key, Study};
+
+use super::manual_page::ManualPage;
+
+/// Says which of the workloads whose messages are answered a reader needs.
+pub(crate) const WHICH_ANSWERED_WORKLOAD: &str = "round-trip is for the latency of a mechanism, request-reply for a \
+    service whose replies are of another size than its requests (--reply)";
+
+/// Returns the manual of the workload called `name`, at most `columns` wide.
+pub(super) fn workload_manual(name: &str, columns: usize) -> Option<String> {
+    let facts = WORKLOADS.iter().find(|facts| facts.name == name)?;
+    let mut page = ManualPage::new(name, facts.about, columns);
+    page.section("Measures", facts.measures);
+    if facts.kind.is_answered() {
+        page.section("Which workload to choose", &format!("{WHICH_ANSWERED_WORKLOAD}."));
+    }
+    page.section("Example", &format!("ipcperf run -m pipe,unix-stream -w {name} -b 64"));
+    Some(page.into_text())
+}
+
+/// Returns the manual of the instrument called `name`, at most `columns` wide. Tries the instrument, which may take a
+/// tenth of a second.
+pub(super) fn instrument_manual(name: &str, columns: usize) -> Option<String> {
+    let instrument = INSTRUMENTS.iter().find(|known| known.facts.name == name)?;
+    let mut page = ManualPage::new(name, instrument.about, columns);
+    page.facts(&instrument_facts(instrument));
+    page.section(
+        "Example",
+        &format!("ipcperf trace -m pipe -b 64KiB --instrument {name}; see docs/instruments.md"),
+    );
+    Some(page.into_text())
+}
+
+/// Returns the properties of an instrument, each with its label.
+fn instrument_facts(instrument: &Instrument) -> Vec<(&'static str, String)> {
+    let mut facts = match instrument.check_available(&[]) {
+        Err(why) => vec![("available", format!("no: {}", why.reason)), ("remedy", why.remedy)],
+        Ok(missing) => {
+            let missing = missing.iter().map(|why| ("without", why.to_string()));
+            std::iter::once(("available", "yes".to_owned())).chain(missing).collect()
+        }
+    };
+    let intrusive = match instrument.facts.intrusive {
+        Intrusive::Yes => "yes: its runs are separate, each paired with a run without it",
+        Intrusive::No => "no: it observes every run in which it is requested, at no cost",
+    };
+    facts.push(("needs", instrument.needs.to_owned()));
+    facts.push(("intrusive", intrusive.to_owned()));
+    facts
+}
+
+/// Returns the manual of the export format called `name`, at most `columns` wide.
+pub(super) fn exporter_manual(name: &str, columns: usize) -> Option<String> {
+    let exporter = EXPORTERS.iter().find(|exporter| exporter.name == name)?;
+    let mut page = ManualPage::new(name, exporter.about, columns);
+    page.section("Content", exporter.details);
+    page.section("Example", &format!("ipcperf export {name} FILE -o PATH"));
+    Some(page.into_text())
+}
+
+/// Returns the manual of the bundled study called `name`, at most `columns` wide.
+pub(super) fn study_manual(name: &str, columns: usize) -> Option<String> {
+    let is_bundled = Study::bundled_titles().iter().any(|(known, _)| *known == name);
+    let study = is_bundled.then(|| Study::find(name).ok()).flatten()?;
+    Some(study_page(&study, columns))
+}
+
+/// Returns the manual of the test of hypotheses called `name`, at most `columns` wide.
+pub(super) fn test_manual(name: &str, columns: usize) -> Option<String> {
+    let test = TESTS.iter().find(|test| test.name == name)?;
+    let mut page = ManualPage::new(name, test.about, columns);
+    page.section("Formula", test.formula);
+    page.section("Assumptions", test.assumptions);
+    page.section("Source", test.source);
+    if !test.keys.is_empty() {
+        page.entries("Keys of a hypothesis with this test", test.keys.iter().map(key_entry));
+    }
+    page.section("More", "docs/hypotheses.md; keys of every hypothesis: docs/writing-a-study.md");
+    Some(page.into_text())
+}
+
+/// Returns a key's name and description: value, meaning and default.
+fn key_entry(key: &Key) -> (String, Vec<String>) {
+    let default = key
+        .default()
+        .map_or_else(|| "required".to_owned(), |default| format!("default: {default}"));
+    let example = format!("example: {} = {}", key.name, key.example);
+    let about = format!("{} [{default}]", key.about);
+    (key.name.to_owned(), vec![key.value_type.description(), about, example])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workload_exporter_and_test_has_a_manual_that_fits() {
+        let workloads = WORKLOADS.iter().map(|facts| workload_manual(facts.name, 80));
+        let exporters = EXPORTERS.iter().map(|exporter| exporter_manual(exporter.name, 80));
+        let tests = TESTS.iter().map(|test| test_manual(test.name, 80));
+        for manual in workloads.chain(exporters).chain(tests) {
+            let manual = manual.expect("a manual");
+            assert!(manual.lines().all(|line| line.chars().count() <= 80), "{manual}");
+        }
+    }
+
+    #[test]
+    fn workloads_with_answers_say_which_one_is_yours() {
+        let says = |name: &str| {
+            let manual = workload_manual(name, 1_000).unwrap();
+            manual.contains(WHICH_ANSWERED_WORKLOAD)
+        };
+        assert!(says("round-trip") && says("request-reply") && !says("stream"));
+    }
+
+    #[test]
+    fn a_test_has_all_its_keys_in_its_manual() {
+        for test in TESTS {
+            let manual = test_manual(test.name, 80).unwrap();
+            for key in test.keys {
+                let line = format!("  {}", key.name);
+                assert!(manual.lines().any(|one| one.starts_with(&line)), "{line}:\n{manual}");
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Values of a mechanism's options as text, for lists, manuals and the documentation.
+
+use ipcperf_engine::channel::{OptionSpec, OptionValues};
+
+/// Returns the values that an option accepts, separated by `|`.
+pub(super) fn values_text(option: &OptionSpec) -> String {
+    match &option.values {
+        OptionValues::OneOf(words) => words.join("|"),
+        OptionValues::Choices(choices) => {
+            choices.iter().map(|choice| choice.value).collect::<Vec<_>>().join("|")
+        }
+        OptionValues::Bytes => format!("{}|BYTES", option.default),
+        OptionValues::BytesOr(words) => format!("{}|BYTES", words.join("|")),
+        OptionValues::Number(range) => {
+            let numbers = format!("{}..{}", range.start(), range.end());
+            match option.default.parse::<u64>() {
+                Ok(_) => numbers,
+                Err(_) => format!("{}|{numbers}", option.default),
+            }
+        }
+        OptionValues::Folder => format!("{}|FOLDER", option.default),
+    }
+}

@@ -1,0 +1,157 @@
+//! Percentiles of single round trips: a table for each placement, mode and workload with answers.
+
+use std::collections::HashMap;
+
+use comfy_table::CellAlignment;
+use ipcperf_model::size::Bytes;
+use ipcperf_model::units;
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_results::Sample;
+use ipcperf_results::analysis::{CaseSummary, Spread};
+use ipcperf_stats::median;
+
+use super::cells::{new_table, truncate};
+use super::width::wrap;
+use crate::wording::{Heading, by_heading};
+
+/// Explanation below the tables.
+const LEGEND: &str = "p50 to p99.9: median of the percentile over the valid repetitions; max: longest round trip of \
+    all valid repetitions";
+/// Text if no case has round trips.
+const NONE: &str = "Percentiles: none; only the workloads round-trip and request-reply have them.";
+
+/// Valid samples of each case and CPU distance class.
+type ValidSamples<'a> = HashMap<(&'a str, Option<&'a str>), Vec<&'a Sample>>;
+
+/// Formats the percentiles of the round trips of all `summaries`, at most `columns` wide. `samples` are those that were
+/// summarized.
+pub fn percentile_tables(summaries: &[CaseSummary], samples: &[Sample], columns: usize) -> String {
+    let valid = valid_samples(samples);
+    let answered = by_heading(summaries).into_iter();
+    let answered = answered.filter(|(heading, _)| heading.workload().is_answered());
+    let mut parts: Vec<String> =
+        answered.map(|(heading, cases)| table(&heading, &cases, &valid, columns)).collect();
+    parts.push(wrap(if parts.is_empty() { NONE } else { LEGEND }, columns));
+    parts.join("\n\n")
+}
+
+fn valid_samples(samples: &[Sample]) -> ValidSamples<'_> {
+    let mut valid = ValidSamples::new();
+    for sample in samples.iter().filter(|sample| sample.excluded.is_none()) {
+        let class = sample.cpu_pair_class.as_deref();
+        valid.entry((sample.run.case.case_id.as_str(), class)).or_default().push(sample);
+    }
+    valid
+}
+
+/// Formats the percentiles of `cases`, which belong under `heading`.
+fn table(
+    heading: &Heading,
+    cases: &[&CaseSummary],
+    valid: &ValidSamples<'_>,
+    columns: usize,
+) -> String {
+    let mut table = new_table(columns);
+    table.set_header(["mechanism", "buffer", "p50", "p90", "p99", "p99.9", "max"]);
+    for case in cases {
+        let id = (case.case.case_id.as_str(), case.cpu_pair_class.as_deref());
+        let samples = valid.get(&id).map_or(&[][..], Vec::as_slice);
+        let name = [truncate(case.series()), Bytes(case.case.buffer_bytes).to_string()];
+        table.add_row(name.into_iter().chain(percentiles(case, samples).map(cell)));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let what = match heading.workload() {
+        WorkloadKind::Stream | WorkloadKind::RoundTrip => "Round trip",
+        WorkloadKind::RequestReply => "Request-reply",
+    };
+    let heading = format!("{what}: percentiles of single trips, {}", heading.configuration());
+    format!("{}\n{table}", wrap(&heading, columns))
+}
+
+/// Returns p50, p90, p99, p99.9 and the maximum of the round trips of a case, ns. A value is `None` if it is unknown.
+fn percentiles(case: &CaseSummary, samples: &[&Sample]) -> [Option<f64>; 5] {
+    let of_summary = |spread: Option<Spread>| spread.map(|spread| spread.median);
+    [
+        of_summary(case.round_trip_ns_p50),
+        median_over(samples, |sample| sample.round_trip_ns_p90),
+        of_summary(case.round_trip_ns_p99),
+        of_summary(case.round_trip_ns_p999),
+        longest(samples),
+    ]
+}
+
+/// Returns the median of `value` over `samples`, ns.
+#[allow(clippy::cast_precision_loss, reason = "times, good to 53 bits")]
+fn median_over(samples: &[&Sample], value: impl Fn(&Sample) -> Option<u64>) -> Option<f64> {
+    let values: Vec<f64> =
+        samples.iter().filter_map(|sample| value(sample)).map(|ns| ns as f64).collect();
+    median(&values)
+}
+
+/// Returns the longest round trip of `samples`, ns.
+#[allow(clippy::cast_precision_loss, reason = "a time, good to 53 bits")]
+fn longest(samples: &[&Sample]) -> Option<f64> {
+    samples.iter().filter_map(|sample| sample.round_trip_ns_max).max().map(|ns| ns as f64)
+}
+
+fn cell(ns: Option<f64>) -> String {
+    ns.map_or_else(|| "-".to_owned(), units::time)
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_results::ExclusionReason;
+    use ipcperf_results::analysis::summarize;
+    use ipcperf_results::testing::sample;
+
+    use super::*;
+
+    /// Returns samples of one case with the given percentiles, us: block k has k times as much. Block 4 is disturbed.
+    fn planted(workload: WorkloadKind, percentiles_us: [u64; 5]) -> Vec<Sample> {
+        let scripted = |block: u32| {
+            let mut sample = sample("pipe", workload, 64, block, 1_000_000);
+            let [p50, p90, p99, p999, max] =
+                percentiles_us.map(|us| Some(us * 1_000 * u64::from(block)));
+            (sample.round_trip_ns_p50, sample.round_trip_ns_p90) = (p50, p90);
+            (sample.round_trip_ns_p99, sample.round_trip_ns_p999) = (p99, p999);
+            sample.round_trip_ns_max = max;
+            sample.excluded = (block == 4).then_some(ExclusionReason::Disturbed);
+            sample
+        };
+        (1..=4).map(scripted).collect()
+    }
+
+    fn tables_of(samples: &[Sample], columns: usize) -> String {
+        let case = samples[0].run.case.case_id.clone();
+        percentile_tables(&summarize(&[case], &[], samples, &[], None), samples, columns)
+    }
+
+    #[test]
+    fn a_case_has_its_percentiles_with_units_and_without_disturbed_runs() {
+        let text = tables_of(&planted(WorkloadKind::RoundTrip, [5, 7, 11, 400, 3_000]), 80);
+        let row = text.lines().find(|line| line.starts_with(" pipe")).expect("a row");
+        let words: Vec<&str> = row.split_whitespace().collect();
+        let wanted = "pipe 64 B 10.0 us 14.0 us 22.0 us 800 us 9.00 ms";
+        assert_eq!(words.join(" "), wanted, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn a_stream_has_no_percentiles() {
+        let text = tables_of(&planted(WorkloadKind::Stream, [1; 5]), 100);
+        assert_eq!(text, NONE);
+    }
+
+    #[test]
+    fn an_unknown_percentile_is_absent_and_not_zero() {
+        let mut samples = planted(WorkloadKind::RequestReply, [5; 5]);
+        for sample in &mut samples {
+            sample.round_trip_ns_p90 = None;
+        }
+        let text = tables_of(&samples, 100);
+        let row = text.lines().find(|line| line.starts_with(" pipe")).expect("a row");
+        assert_eq!(row.split_whitespace().nth(5), Some("-"), "{text}");
+    }
+}

@@ -1,0 +1,189 @@
+//! What `ipcperf trace` saw, on one screen: system calls, time and switches, hottest functions, and other tables as far
+//! as there is room. What tracing cost stands last.
+
+mod calls;
+mod clip;
+mod footer;
+mod functions;
+mod role_times;
+mod time_bars;
+
+use ipcperf_model::instrument::find;
+use ipcperf_model::instrument::profile::ProfileRow;
+use ipcperf_model::instrument::rusage::RusageRow;
+use ipcperf_model::instrument::sched::SchedRow;
+use ipcperf_model::instrument::syscalls::{self, SyscallRow};
+use ipcperf_model::instrument_view::{InstrumentView, Value};
+use ipcperf_model::observation::{Observation, roles};
+use ipcperf_model::units;
+use ipcperf_results::Sample;
+use ipcperf_results::analysis::{AnalyzedFile, ProfileSampling, TracedRun, traced_runs};
+
+use self::calls::{RoleCalls, call_tables};
+use self::clip::clip;
+use self::footer::{Hidden, footer};
+use self::functions::hottest_functions;
+use self::role_times::role_times;
+use super::instrument_views::{value_text, view_text};
+use super::instruments::sampling_note;
+use super::width::wrap;
+
+/// Maximum number of roles shown: sender, receiver and broker.
+const MAX_ROLES: usize = 3;
+/// Maximum height of the footer: two lines on what is hidden, two commands, and the cost.
+const FOOTER_LINES: usize = 5;
+
+/// Presentation of what one instrument observed in one run.
+struct InstrumentViews {
+    instrument: String,
+    views: Vec<InstrumentView>,
+    /// Whether other parts of the screen show the essence of the observations.
+    is_summarized: bool,
+}
+
+/// Returns the trace in `file` as text of at most `max_lines` lines, without the heading; `None` if no run was traced.
+/// On terminals of 100 or more `columns`, no line is wider than they are, except for a long path of the file.
+pub fn trace_screen(file: &AnalyzedFile, columns: usize, max_lines: usize) -> Option<String> {
+    let runs = traced_runs(&file.results);
+    let main = runs.first()?;
+    let observed = observations(main);
+    let all_roles = roles(&observed);
+    let shown_roles = &all_roles[..all_roles.len().min(MAX_ROLES)];
+    let summaries = summaries(main.sample, shown_roles, &observed, columns);
+    let room = max_lines.saturating_sub(height(&summaries) + FOOTER_LINES + 3);
+    let mut parts = vec![headline(main.sample, columns)];
+    parts.extend(calls(main.sample, shown_roles, &observed, columns, room));
+    parts.extend(summaries);
+    let room = max_lines.saturating_sub(height(&parts) + FOOTER_LINES + 1);
+    let views = runs.iter().flat_map(instrument_views).collect();
+    let (tables, hidden_views) = fill(views, columns, room);
+    parts.extend(tables);
+    let hidden = Hidden { roles: all_roles.len() - shown_roles.len(), views: hidden_views };
+    parts.push(footer(file, &hidden, columns));
+    Some(parts.join("\n\n"))
+}
+
+fn observations(run: &TracedRun<'_>) -> Vec<Observation> {
+    run.observations.iter().map(|one| one.to_observation()).collect()
+}
+
+/// Returns the number of lines of `parts` with an empty line between them.
+fn height(parts: &[String]) -> usize {
+    parts.iter().map(|part| part.lines().count() + 1).sum::<usize>().saturating_sub(1)
+}
+
+/// Describes the traced run on one line.
+fn headline(sample: &Sample, columns: usize) -> String {
+    let case = &sample.run.case;
+    let messages = if case.workload.is_answered() { "round trips" } else { "messages" };
+    let excluded =
+        sample.excluded.map_or_else(String::new, |reason| format!(", {}", reason.describe_run()));
+    let figures = format!(
+        "{} {messages}, {}, in {} (run {}{excluded})",
+        sample.messages,
+        units::bytes(sample.total_bytes),
+        value_text(&Value::Ns(sample.elapsed_ns)),
+        sample.run.run_id
+    );
+    clip(&format!("{}: {figures}", case.cell()), columns)
+}
+
+/// Returns the tables of system calls of `roles`, which fill at most `room` lines, but have at least one row each. A
+/// role without calls is mentioned if calls were observed.
+fn calls(
+    sample: &Sample,
+    roles: &[&str],
+    observed: &[Observation],
+    columns: usize,
+    room: usize,
+) -> Vec<String> {
+    if roles.is_empty() || !sample.instruments.iter().any(|name| name == syscalls::FACTS.name) {
+        return Vec::new();
+    }
+    let calls: Vec<RoleCalls<'_>> =
+        roles.iter().map(|role| RoleCalls::new(role, observed)).collect();
+    let rows = (room / roles.len()).saturating_sub(RoleCalls::LINES_BESIDES_ROWS + 1);
+    call_tables(&calls, columns, rows.max(1))
+}
+
+/// Returns the parts of fixed height: time and switches, and hottest functions with a note if there are few samples.
+fn summaries(
+    sample: &Sample,
+    roles: &[&str],
+    observed: &[Observation],
+    columns: usize,
+) -> Vec<String> {
+    let functions = hottest_functions(roles, observed, columns).map(|functions| {
+        let sampling = ProfileSampling::from_observations(observed, &[sample]);
+        let note = sampling.and_then(|sampling| sampling_note(&sampling));
+        let note = note.map(|note| wrap(&note, columns));
+        [functions].into_iter().chain(note).collect::<Vec<_>>().join("\n")
+    });
+    role_times(roles, observed, columns).into_iter().chain(functions).collect()
+}
+
+/// Returns the presentation of each instrument of `run`.
+fn instrument_views(run: &TracedRun<'_>) -> Vec<InstrumentViews> {
+    let of_instrument = |instrument: &String| {
+        let by_it = run.observations.iter().filter(|one| one.instrument == *instrument);
+        let observed: Vec<Observation> = by_it.map(|one| one.to_observation()).collect();
+        InstrumentViews {
+            instrument: instrument.clone(),
+            views: find(instrument).map_or_else(Vec::new, |known| (known.views)(&observed)),
+            is_summarized: observed.iter().any(is_summarized),
+        }
+    };
+    run.sample.instruments.iter().map(of_instrument).collect()
+}
+
+/// Whether another part of the screen shows the essence of `observation`.
+fn is_summarized(observation: &Observation) -> bool {
+    observation.row::<SyscallRow>().is_some()
+        || observation.row::<SchedRow>().is_some()
+        || observation.row::<RusageRow>().is_some()
+        || observation.row::<ProfileRow>().is_some()
+}
+
+/// Selects tables that are not summarized, the shortest first, as long as they fit into `room` lines with an empty line
+/// before each. Returns them with the number of the other views of each instrument.
+fn fill(
+    all: Vec<InstrumentViews>,
+    columns: usize,
+    mut room: usize,
+) -> (Vec<String>, Vec<(String, usize)>) {
+    let mut hidden: Vec<(String, usize)> = Vec::new();
+    let mut candidates: Vec<(String, String)> = Vec::new();
+    for InstrumentViews { instrument, views, is_summarized } in all {
+        for view in views {
+            match &view {
+                InstrumentView::Table(table) if table.rows.is_empty() => {}
+                InstrumentView::Table(_) if !is_summarized => {
+                    candidates.push((instrument.clone(), view_text(&view, columns)));
+                }
+                _ => count_view(&mut hidden, &instrument),
+            }
+        }
+    }
+    candidates.sort_by_key(|(_, text)| text.lines().count());
+    let mut shown = Vec::new();
+    for (instrument, text) in candidates {
+        let height = text.lines().count() + 1;
+        if height <= room {
+            room -= height;
+            shown.push(text);
+        } else {
+            count_view(&mut hidden, &instrument);
+        }
+    }
+    (shown, hidden)
+}
+
+fn count_view(counts: &mut Vec<(String, usize)>, instrument: &str) {
+    match counts.iter_mut().find(|(name, _)| name == instrument) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((instrument.to_owned(), 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+use ipcperf_model::instrument::kernel_objects::{self, KernelObjectRow};
+use ipcperf_model::instrument::profile::{
+    self, Group, ProfileSummary, SampledThreads, Space, SymbolShare,
+};
+use ipcperf_model::instrument::syscalls::CallPercentiles;
+use ipcperf_model::instrument::{InstrumentFacts, rusage, sched};
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_results::testing::{analyzed_file, sample};
+use ipcperf_results::{ExclusionReason, ObservationRecord};
+use serde::Serialize;
+use textwrap::core::display_width;
+
+use super::*;
+
+/// Run whose observations are stored.
+const RUN: &str = "1.1.1";
+const MAX_LINES: usize = 60;
+
+fn observation(facts: &InstrumentFacts, role: &str, row: &impl Serialize) -> ObservationRecord {
+    ObservationRecord::new(RUN, facts.name, Observation::from_row(Some(role), row))
+}
+
+fn call(role: &str, syscall: &str, total_ns: u64) -> ObservationRecord {
+    let row = SyscallRow {
+        syscall: syscall.to_owned(),
+        number: Some(1),
+        count: 4_096,
+        requested_bytes: None,
+        returned_bytes: Some(16 << 20),
+        errors: 0,
+        log2_histogram_ns: vec![(256, 4_000), (512, 90), (1 << 20, 6)],
+        percentiles_ns: CallPercentiles { p50: 380, p90: 500, p99: 900, max: 2_000_000 },
+        total_ns,
+        min_ns: 260,
+        log2_histogram_returned: Vec::new(),
+    };
+    observation(&syscalls::FACTS, role, &row)
+}
+
+fn usage(role: &str) -> ObservationRecord {
+    let row = RusageRow {
+        user_ns: 1_000,
+        system_ns: 2_000,
+        cpu_ns: Some(3_000),
+        run_delay_ns: None,
+        minor_faults: 42,
+        voluntary_switches: 7,
+        involuntary_switches: 8,
+        calls: None,
+        short_writes: 0,
+        short_reads: 0,
+    };
+    observation(&rusage::FACTS, role, &row)
+}
+
+fn object(role: &str) -> ObservationRecord {
+    let row = KernelObjectRow {
+        number: 5,
+        object: "pipe".to_owned(),
+        limit: "capacity".to_owned(),
+        requested_bytes: None,
+        before_bytes: Some(65_536),
+        after_bytes: Some(65_536),
+    };
+    observation(&kernel_objects::FACTS, role, &row)
+}
+
+/// Returns a profile of `role` with 40 samples in 25 functions.
+fn profile(role: &str) -> Vec<ObservationRecord> {
+    let summary = ProfileSummary {
+        event: "cpu-clock".to_owned(),
+        frequency_hz: 1_999,
+        sampled: SampledThreads::Cpus,
+        samples: 40,
+        events: 20_000_000,
+        kernel_samples: Some(30),
+        overwritten_ns: 0,
+        kernel_symbols: None,
+        skid_share: None,
+        cpu_time_coverage: None,
+    };
+    let symbol = |number: u32| {
+        ProfileRow::Symbol(SymbolShare {
+            symbol: format!("function_{number}"),
+            space: Space::Kernel,
+            object: "vmlinux".to_owned(),
+            group: Group::Other,
+            samples: 1,
+            share: f64::from(number) / 400.0,
+        })
+    };
+    let rows = std::iter::once(ProfileRow::Summary(summary)).chain((1..=25).map(symbol));
+    rows.map(|row| observation(&profile::FACTS, role, &row)).collect()
+}
+
+/// Returns everything that is observed of `role`, with `calls` system calls.
+fn role_observations(role: &str, calls: u64) -> Vec<ObservationRecord> {
+    let calls = (0..calls).map(|number| call(role, &format!("call{number}"), number));
+    let sched = SchedRow { on_cpu_ns: 3_000_000, asleep_ns: 5_000, ..SchedRow::default() };
+    let sched = observation(&sched::FACTS, role, &sched);
+    calls.chain([usage(role), sched, object(role)]).chain(profile(role)).collect()
+}
+
+/// Returns a file with one traced run and its twin, which took a third of the time.
+fn traced(observations: Vec<ObservationRecord>) -> AnalyzedFile {
+    let run = |case: &str, position: usize, elapsed_ns: u64| {
+        let mut run = sample("pipe", WorkloadKind::Stream, 4_096, 1, elapsed_ns);
+        run.run.run_id = format!("1.{position}.1");
+        run.run.case.case_id = case.to_owned();
+        let known = [&syscalls::FACTS, &sched::FACTS, &rusage::FACTS, &kernel_objects::FACTS];
+        let names = known.into_iter().chain([&profile::FACTS]).map(|facts| facts.name.to_owned());
+        run.instruments = names.collect();
+        run
+    };
+    let mut twin = run("pipe/twin", 0, 1_000_000);
+    twin.twin_of = Some("pipe/watched".to_owned());
+    let samples = vec![twin, run("pipe/watched", 1, 3_000_000)];
+    let mut file = analyzed_file("trace.jsonl", samples, Vec::new());
+    file.results.observations = observations;
+    file
+}
+
+fn screen(file: &AnalyzedFile, columns: usize) -> String {
+    trace_screen(file, columns, MAX_LINES).expect("a traced run")
+}
+
+fn assert_fits(text: &str, columns: usize) {
+    assert!(text.lines().count() <= MAX_LINES, "{} lines:\n{text}", text.lines().count());
+    let wide: Vec<&str> = text.lines().filter(|line| display_width(line) > columns).collect();
+    assert!(wide.is_empty(), "wider than {columns}: {wide:#?}");
+}
+
+#[test]
+fn a_trace_shows_what_it_saw_and_ends_with_its_cost() {
+    let both = ["sender", "receiver"].map(|role| role_observations(role, 1)).concat();
+    let text = screen(&traced(both), 100);
+    assert_fits(&text, 100);
+    for part in [
+        "pipe/watched: 1000 messages",
+        "System calls: sender (times: 256 ns to 2.10 ms",
+        "System calls: receiver",
+        "|█▁",
+        "Time, context switches",
+        "Hottest functions",
+        "function_25 [k]",
+        "15 more functions",
+        "Only 80 samples in 1 run",
+        "--total 32MiB",
+        "kernel buffers between the peers",
+        "ipcperf show trace.jsonl",
+        "ipcperf report trace.jsonl -o report.html",
+    ] {
+        assert!(text.contains(part), "{part} is missing:\n{text}");
+    }
+    let cost = "Cost of tracing: 3.00 times the time per message without it (1 pair of runs)";
+    assert_eq!(text.lines().last(), Some(cost));
+}
+
+#[test]
+fn however_much_was_seen_the_screen_is_not_longer() {
+    let roles = ["sender", "receiver", "broker"];
+    for count in 1..=roles.len() {
+        let all = roles[..count].iter().flat_map(|role| role_observations(role, 40));
+        let file = traced(all.collect());
+        assert_fits(&screen(&file, 100), 100);
+        let narrow = screen(&file, 80);
+        let wide: Vec<&str> = narrow.lines().filter(|line| display_width(line) > 80).collect();
+        assert!(wide.is_empty(), "{wide:#?}");
+        assert!(narrow.contains(" more system calls"), "{narrow}");
+    }
+}
+
+#[test]
+fn what_has_no_room_is_counted() {
+    let roles = ["sender", "receiver", "broker", "fourth"];
+    let all = roles.iter().flat_map(|role| role_observations(role, 40));
+    let text = screen(&traced(all.collect()), 100);
+    assert_fits(&text, 100);
+    let hidden = text.lines().find(|line| line.starts_with("Not shown: ")).expect("a line");
+    assert!(hidden.starts_with("Not shown: 1 more role; "), "{hidden}");
+    assert!(hidden.contains("syscalls 12"), "a table and two histograms for each role: {hidden}");
+}
+
+#[test]
+fn a_role_without_system_calls_is_mentioned() {
+    let all = vec![call("sender", "write", 1_000), usage("sender"), usage("receiver")];
+    let text = screen(&traced(all), 100);
+    assert!(text.contains("System calls: receiver: none"), "{text}");
+}
+
+#[test]
+fn a_disturbed_run_is_marked_and_no_run_has_no_screen() {
+    let mut file = traced(vec![usage("sender")]);
+    file.results.samples[1].excluded = Some(ExclusionReason::Disturbed);
+    let text = screen(&file, 100);
+    assert!(text.lines().next().is_some_and(|line| line.ends_with("disturbed)")), "{text}");
+    assert!(text.ends_with("unknown (no valid pair of runs with and without it)"), "{text}");
+    file.results.samples.clear();
+    assert_eq!(trace_screen(&file, 100, MAX_LINES), None);
+}
