@@ -77,6 +77,24 @@ fn one_attempt_is_one_run_however_disturbed() {
     assert!(file.samples.iter().all(|sample| number(sample, "attempt") == 1));
 }
 
+/// The survey has a time budget: it first makes every run once, because a disturbance often lasts longer than a retry.
+#[test]
+fn a_survey_retries_disturbed_runs_after_all_others() {
+    let sandbox = Sandbox::open();
+    let out = sandbox.results();
+    let command = sandbox.detecting_noise(&format!("survey --quick --json --out {}", out.display()));
+    on_a_busy_cpu(|| sandbox.finish(command).expect(0));
+    let file = ResultsFile::read(&out);
+    assert!(file.samples.iter().any(was_disturbed), "{}", file.footer);
+    let attempts: Vec<u64> = file.samples.iter().map(|one| number(one, "attempt")).collect();
+    assert!(attempts.is_sorted(), "{attempts:?}");
+    let planned = file.header["plan"]["cases"].as_array().expect("the cases").len() as u64
+        * (number(&file.header["plan"], "repetitions") + 1);
+    let made = attempts.iter().filter(|&&attempt| attempt == 1).count() as u64;
+    let made = made + file.failures.iter().filter(|run| number(run, "attempt") == 1).count() as u64;
+    assert_eq!(file.footer["complete"], Value::Bool(made == planned), "{made} of {planned}");
+}
+
 #[test]
 fn two_cpus_have_a_class_where_their_probe_worked_and_one_has_none() {
     let topology = Topology::read().expect("the allowed CPUs");

@@ -111,6 +111,17 @@ pub enum SurveyLength {
     Quick,
 }
 
+impl SurveyLength {
+    /// Returns the time within which the survey ends, however disturbed the machine is. Starting and printing take
+    /// some of the minute, or of the 20 s of a quick survey, as well.
+    pub const fn max_time(self) -> Duration {
+        match self {
+            Self::Full => Duration::from_secs(57),
+            Self::Quick => Duration::from_secs(18),
+        }
+    }
+}
+
 pub(super) fn check_attempts(number: u32) -> Result<u32, FactorError> {
     check_at_least(1, number, Factor::Attempts)
 }

@@ -11,7 +11,7 @@ use crate::build_info::environment;
 use crate::cli::session::{analyzed_file, decided_cases_of, print_results, topology};
 use crate::error::{Error, ExitStatus, WriteStage};
 use crate::printing::{Progress, print_message};
-use crate::runner::{self, Outcome, ResumeState, Retry, check_custom, stored_plan};
+use crate::runner::{self, Outcome, ResumeState, Retry, TimeBudget, check_custom, stored_plan};
 use ipcperf_plan::machine::{NoiseDetection, noise_detection};
 use ipcperf_plan::{Plan, StoppingRule};
 use ipcperf_study::Study;
@@ -48,7 +48,14 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitStatus, Error> {
         let mut progress = Progress::new(left, form.visibility());
         let study = study_of(&header, &plan).map_err(refuse)?;
         let decided = decided_cases_of(study.as_ref(), &header);
-        runner::run(&plan, resume_state(results, retry), &mut writer, &mut progress, &decided)?
+        runner::run(
+            &plan,
+            resume_state(results, retry),
+            TimeBudget::Unlimited,
+            &mut writer,
+            &mut progress,
+            &decided,
+        )?
     };
     let ending = outcome.status;
     let measured = analyzed_file(header, outcome, writer.path());

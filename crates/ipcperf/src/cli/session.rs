@@ -18,7 +18,7 @@ use super::show::{RequestedParts, heading, page, study_tables, verdicts};
 use crate::build_info::environment;
 use crate::error::{Error, ExitStatus, WriteStage};
 use crate::printing::{Progress, Visibility, print, print_json, print_message, print_with};
-use crate::runner::{self, Outcome, ResumeState, default_path, plan_record};
+use crate::runner::{self, Outcome, ResumeState, TimeBudget, default_path, plan_record};
 use ipcperf_plan::machine::{Severity, Warning, warnings};
 use ipcperf_plan::{Plan, Request, SurveyLength};
 use ipcperf_report::export::JSON;
@@ -63,6 +63,14 @@ impl<'a> MeasuringCommand<'a> {
     /// Whether a reduced set is measured.
     fn is_quick(self) -> bool {
         matches!(self, Self::Survey(SurveyLength::Quick) | Self::Study(_, Length::Quick))
+    }
+
+    /// Returns the time budget, which starts now.
+    fn start_budget(self) -> TimeBudget {
+        match self {
+            Self::Survey(length) => TimeBudget::from_now(length.max_time()),
+            Self::Study(..) | Self::Cases | Self::Trace => TimeBudget::Unlimited,
+        }
     }
 
     fn study(self) -> Option<&'a Study> {
@@ -117,6 +125,7 @@ pub(super) fn execute(
     measuring: MeasuringCommand<'_>,
     output: &OutputArguments,
 ) -> Result<SessionResult, Error> {
+    let budget = measuring.start_budget();
     let exports = Exports::parse(&output.exports.export, output.out.as_deref())?;
     let path = output.out.clone().map_or_else(|| default_path(measuring.name()), Ok)?;
     let overwrite = if output.force { Overwrite::Replace } else { Overwrite::Refuse };
@@ -131,11 +140,17 @@ pub(super) fn execute(
     let mut progress = Progress::new(plan.runs(), form.visibility());
     let outcome = {
         let decided = decided_cases_of(measuring.study(), &header);
-        runner::run(plan, ResumeState::default(), &mut writer, &mut progress, &decided)?
+        runner::run(plan, ResumeState::default(), budget, &mut writer, &mut progress, &decided)?
     };
-    let ending = outcome.status;
+    let (ending, left_out) = (outcome.status, outcome.left_out);
     let file = analyzed_file(header, outcome, writer.path());
     exports.write(&file, form)?;
+    if left_out > 0 {
+        let (planned, path) = (plan.runs(), file.path.display());
+        form.print_message(&format!(
+            "{left_out} of {planned} runs did not fit into the time of a survey; to measure them: ipcperf resume {path}"
+        ));
+    }
     Ok(SessionResult { status: ending, file })
 }
 

@@ -15,6 +15,7 @@ mod precision;
 mod process;
 mod serve;
 mod single_run;
+mod time_budget;
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -34,6 +35,7 @@ pub(crate) use ledger::Retry;
 pub(crate) use plan_record::{check_custom, plan_record, stored_plan};
 pub(crate) use serve::serve_as_worker;
 pub(crate) use single_run::{SingleRunner, Stopped};
+pub(crate) use time_budget::TimeBudget;
 
 use cpu_distance::CpuDistanceClasses;
 use ledger::{Ledger, RunStatus};
@@ -50,6 +52,8 @@ pub(crate) struct Outcome {
     pub(crate) samples: Vec<Sample>,
     pub(crate) observations: Vec<ObservationRecord>,
     pub(crate) failures: Vec<FailedRun>,
+    /// Number of planned runs for which the time budget had no time.
+    pub(crate) left_out: usize,
     pub(crate) status: ExitStatus,
 }
 
@@ -70,7 +74,7 @@ impl Outcome {
         let failed = before.failures.iter().any(|failure| !failure.transient);
         let ending = if failed { ExitStatus::SomeFailed } else { ExitStatus::Done };
         let ResumeState { samples, observations, failures, .. } = before;
-        Self { samples, observations, failures, status: ending }
+        Self { samples, observations, failures, left_out: 0, status: ending }
     }
 
     /// Keeps only failures that no later attempt corrected.
@@ -92,6 +96,7 @@ struct Execution<'a> {
     cpu_classes: CpuDistanceClasses,
     ledger: Ledger,
     goal: RepetitionControl,
+    budget: TimeBudget,
     decided: DecidedCases<'a>,
     outcome: Outcome,
 }
@@ -111,8 +116,8 @@ enum NextStep {
     Stop,
 }
 
-/// Executes the part of `plan` that is not in `before` and appends each result to `writer`. If the plan runs until
-/// hypotheses are decided, `decided` returns the cases that need no more runs.
+/// Executes the part of `plan` that is not in `before` and appends each result to `writer`, within `budget`. If the plan
+/// runs until hypotheses are decided, `decided` returns the cases that need no more runs.
 ///
 /// # Errors
 /// Fails if results cannot be written, or if no worker can be monitored at all. Failed runs are stored as results, not
@@ -120,6 +125,7 @@ enum NextStep {
 pub(crate) fn run(
     plan: &Plan,
     before: ResumeState,
+    budget: TimeBudget,
     writer: &mut Writer,
     progress: &mut Progress,
     decided: DecidedCases<'_>,
@@ -135,6 +141,7 @@ pub(crate) fn run(
         cpu_classes: CpuDistanceClasses::from_samples(&before.samples),
         ledger: Ledger::new(&before.samples, &before.failures, before.retry),
         goal: RepetitionControl::new(plan.stopping_rule.clone()),
+        budget,
         decided,
         outcome: Outcome::from_resume_state(before),
     };
@@ -142,7 +149,7 @@ pub(crate) fn run(
     execution.close(ran, start, before_ns)
 }
 
-impl Execution<'_> {
+impl<'a> Execution<'a> {
     fn run_blocks(&mut self) -> Result<(), Error> {
         for block in 0..self.plan.blocks() {
             if self.run_block(block)? == NextStep::Stop {
@@ -155,10 +162,47 @@ impl Execution<'_> {
             let goal = &mut self.goal;
             let due = |case: &Case| goal.check_due(case, block + 1, self.ledger.figures(case));
             if !self.plan.cases.iter().any(due) {
-                return Ok(());
+                break;
             }
         }
+        if self.budget.defers_retries() && self.retry_disturbed()? == NextStep::Stop {
+            self.outcome.status = ExitStatus::Interrupted;
+        }
         Ok(())
+    }
+
+    /// Retries disturbed runs after all blocks, each once in a round, until none is left or a limit is reached.
+    fn retry_disturbed(&mut self) -> Result<NextStep, Error> {
+        for _ in 1..self.plan.attempts {
+            self.noise_detector.begin_block();
+            for (block, position, case) in self.disturbed_runs() {
+                if self.budget.is_used_up() {
+                    return Ok(NextStep::Continue);
+                }
+                if self.run_repetition(case, block, position)? == NextStep::Stop {
+                    return Ok(NextStep::Stop);
+                }
+            }
+        }
+        Ok(NextStep::Continue)
+    }
+
+    /// Returns block, position and case of each run that is disturbed so far; cases with the fewest valid runs first,
+    /// because the time may not suffice for all.
+    fn disturbed_runs(&self) -> Vec<(u32, usize, &'a Case)> {
+        let plan = self.plan;
+        let runs = (1..plan.blocks()).flat_map(|block| {
+            let order = block_order(plan.cases.len(), plan.seed, block).into_iter().enumerate();
+            order.map(move |(position, case)| (block, position, &plan.cases[case]))
+        });
+        let mut disturbed: Vec<_> = runs
+            .filter(|&(block, _, case)| {
+                let last = self.ledger.last_attempt(case, block);
+                matches!(last, Some((_, RunStatus::Disturbed)))
+            })
+            .collect();
+        disturbed.sort_by_key(|&(_, _, case)| self.ledger.figures(case).len());
+        disturbed
     }
 
     fn run_block(&mut self, block: u32) -> Result<NextStep, Error> {
@@ -169,6 +213,11 @@ impl Execution<'_> {
             if !self.goal.check_due(case, block, self.ledger.figures(case)) {
                 continue;
             }
+            if self.budget.is_used_up() {
+                self.outcome.left_out +=
+                    usize::from(self.ledger.last_attempt(case, block).is_none());
+                continue;
+            }
             if self.run_repetition(case, block, position)? == NextStep::Stop {
                 return Ok(NextStep::Stop);
             }
@@ -176,7 +225,8 @@ impl Execution<'_> {
         Ok(NextStep::Continue)
     }
 
-    /// Executes one repetition: attempts until one is undisturbed or a limit is reached.
+    /// Executes one repetition: attempts until one is undisturbed or a limit is reached, or one attempt if retries are
+    /// deferred.
     fn run_repetition(
         &mut self,
         case: &Case,
@@ -243,6 +293,9 @@ impl Execution<'_> {
         self.writer.append(lines)?;
         self.outcome.samples.push(sample);
         self.outcome.observations.extend(observations);
+        if self.budget.defers_retries() {
+            return Ok(NextStep::Continue);
+        }
         match self.noise_detector.request_retry(excluded, attempt) {
             RetryDecision::Yes => Ok(NextStep::Retry),
             RetryDecision::No => Ok(NextStep::Continue),
@@ -272,7 +325,9 @@ impl Execution<'_> {
         self.progress.clear();
         let took_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.outcome.drop_corrected_failures();
-        let is_over = ran.is_ok() && self.outcome.status != ExitStatus::Interrupted;
+        let is_over = ran.is_ok()
+            && self.outcome.status != ExitStatus::Interrupted
+            && self.outcome.left_out == 0;
         let tally = self.writer.tally();
         let footer = Footer {
             seq: None,
