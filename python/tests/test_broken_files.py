@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import pickle
 import re
 from pathlib import Path
 
@@ -120,6 +121,26 @@ def test_a_missing_file_is_an_error_of_the_package_with_a_remedy(tmp_path: Path)
     assert str(told.value).startswith(f"cannot read {path}: No such file or directory; check the path")
     assert told.value.path == path
     assert told.value.errno == errno.ENOENT
+
+
+@pytest.mark.parametrize("path", ["gone.jsonl", "bad.jsonl"])
+def test_an_exception_survives_being_pickled(tmp_path: Path, path: str) -> None:
+    (tmp_path / "bad.jsonl").write_text("no results\n")
+    with pytest.raises(ipcperf.IpcperfError) as raised:
+        ipcperf.read(tmp_path / path)
+    restored = pickle.loads(pickle.dumps(raised.value))
+    assert type(restored) is type(raised.value)
+    assert str(restored) == str(raised.value)
+    for attribute in ("path", "errno", "line"):
+        assert getattr(restored, attribute, None) == getattr(raised.value, attribute, None)
+
+
+def test_a_failure_of_the_command_survives_being_pickled() -> None:
+    failed = ipcperf.BadUsage("bad words", exit_code=2, arguments=["run"], stderr="ipcperf: bad words\n")
+    restored = pickle.loads(pickle.dumps(failed))
+    assert isinstance(restored, ipcperf.BadUsage)
+    assert str(restored) == "bad words"
+    assert vars(restored) == vars(failed)
 
 
 def test_a_folder_is_not_a_results_file(tmp_path: Path) -> None:

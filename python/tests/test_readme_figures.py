@@ -1,4 +1,4 @@
-"""scripts/readme-figures: output of commands in README.md, with planted output."""
+"""scripts/readme-figures: output of commands in README.md and docs/, with planted output."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ old
 
 Text.
 """
+NAME = Path("README.md")
+PAGES = [NAME, Path("docs/survey.md"), Path("docs/usage.md")]
+# Text of a block that was never filled. Measuring takes minutes, so a new block is committed with it.
+PLACEHOLDER = "not measured yet"
 
 
 @pytest.fixture
@@ -39,8 +43,7 @@ def rewritten(figures: ModuleType, page: str, output: str = TABLE, only: str = "
     """Returns `page` with the planted `output` of its command."""
     commands = figures.Commands(Path("ipcperf"))
     commands.outputs["ipcperf run"] = output
-    replaced, _ = figures.rewrite(page, commands, only)
-    return str(replaced)
+    return str(figures.rewrite({NAME: page}, commands, only)[NAME])
 
 
 def test_a_block_gets_the_first_lines_that_match(figures: ModuleType) -> None:
@@ -48,6 +51,34 @@ def test_a_block_gets_the_first_lines_that_match(figures: ModuleType) -> None:
     output = "```text\n$ ipcperf run\n mechanism   64 B\n pipe   2.77 us\n```\n"
     assert page == PAGE.replace("old\n", output)
     assert rewritten(figures, page) == page
+
+
+def test_a_line_is_kept_with_its_continuation_lines(figures: ModuleType) -> None:
+    sentences = (
+        "Shortest: pipe,\n  8 times\n  as fast\nNo run\n  was disturbed\nHighest: tcp,\n  2 times\n\n  Note\n"
+    )
+    kept = figures.selected(sentences, "^(Shortest|Highest)", 2)
+    assert kept == ["Shortest: pipe,", "  8 times", "  as fast", "Highest: tcp,", "  2 times"]
+    assert figures.selected(sentences, "^Shortest", 2) == []
+    table = " mechanism   64 B\n──────\n udp   1 us\n       54 % lost\n pipe   2 us\n"
+    rows = [" mechanism   64 B", " udp   1 us", "       54 % lost"]
+    assert figures.selected(table, "^ (mechanism|udp) ", 2) == rows
+
+
+def test_a_block_can_have_all_lines_or_those_from_a_heading(figures: ModuleType) -> None:
+    whole = PAGE.replace("first 2 lines matching `^ (mechanism|pipe) `", "all lines")
+    assert f"```text\n$ ipcperf run\n{TABLE}```\n" in rewritten(figures, whole, output=TABLE + "\n")
+    page = whole.replace("all lines", "all lines from `^ fifo`")
+    assert "```text\n$ ipcperf run\n fifo   2.86 us\n pipe again\n```\n" in rewritten(figures, page)
+    with pytest.raises(figures.PageError, match="fewer than one line that matches"):
+        rewritten(figures, page, output=" pipe\n")
+
+
+def test_pages_share_the_run_of_a_command(figures: ModuleType) -> None:
+    page = PAGE.replace("ipcperf run", "echo ' pipe '; echo ' pipe '; echo 1 >>runs")
+    files = figures.rewrite({NAME: page, Path("other.md"): page}, figures.Commands(Path("ipcperf")), "")
+    assert files[NAME] == files[Path("other.md")] != page
+    assert (figures.FOLDER / "runs").read_text() == "1\n"
 
 
 def test_a_block_of_another_command_is_left_alone(figures: ModuleType) -> None:
@@ -88,11 +119,28 @@ def test_a_picture_has_every_line_in_its_column(figures: ModuleType) -> None:
     assert heights[2] - heights[1] == 2 * (heights[1] - heights[0])
 
 
-def test_the_page_is_short_and_its_comments_are_complete(figures: ModuleType) -> None:
-    page = figures.README.read_text()
-    figures.check_marks(page)
-    assert len(figures.BLOCK.findall(page)) >= 1
+def test_the_readme_is_short_and_its_picture_exists(figures: ModuleType) -> None:
+    page = (ROOT / "README.md").read_text()
     assert len(page.splitlines()) <= MOST_LINES
     drawn = [ROOT / picture["path"] for picture in figures.PICTURE.finditer(page)]
     assert drawn
     assert all(path.is_file() for path in drawn)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_comments_of_a_page_are_complete(figures: ModuleType, page: Path) -> None:
+    text = (ROOT / page).read_text()
+    figures.check_marks(page.name, text)
+    assert figures.BLOCK.findall(text)
+    assert ROOT / page in figures.PAGES
+    assert len(figures.PAGES) == len(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_of_a_page_is_measured(figures: ModuleType, page: Path) -> None:
+    text = (ROOT / page).read_text()
+    assert PLACEHOLDER not in text, f"{page} shows no figures: run scripts/readme-figures"
+    for block in figures.BLOCK.finditer(text):
+        lines = block[0].splitlines()[1:-1]
+        assert lines[:2] == ["```text", f"$ {block['command']}"]
+        assert len(lines) >= 3 + int(block["count"] or 1), f"`{block['command']}`: too few lines of output"

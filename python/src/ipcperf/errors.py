@@ -8,14 +8,32 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from ipcperf.results import Results
 
 
 class IpcperfError(Exception):
-    """Base class of the exceptions of this package."""
+    """Base class of the exceptions of this package.
+
+    They can be pickled, so that a process pool reports them like any other exception.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Describes how to restore the exception: with its message and attributes, not by `__init__`.
+
+        An exception restores itself by `__init__` with the message alone, but these take other arguments.
+        """
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[IpcperfError], args: tuple[Any, ...], attributes: dict[str, Any]) -> IpcperfError:
+    """Creates an exception of the given kind with `args` and `attributes`."""
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error
 
 
 class CommandNotFound(IpcperfError):
@@ -55,6 +73,11 @@ class UnreadableResults(IpcperfError, OSError):
         super().__init__(f"cannot read {path}: {cause.strerror or cause}; {remedy}")
         self.path = path
         self.errno = cause.errno
+        self._cause = cause
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Describes how to restore the exception: by `__init__`, because `errno` is not in `__dict__`."""
+        return type(self), (self.path, self._cause)
 
 
 # What to do about a file that cannot be read, by errno.
