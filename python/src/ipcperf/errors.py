@@ -80,7 +80,7 @@ class UnreadableResults(IpcperfError, OSError):
         return type(self), (self.path, self._cause)
 
 
-# What to do about a file that cannot be read, by errno.
+# Remedies for a file that cannot be read, by errno.
 _REMEDIES = {
     errno.ENOENT: "check the path; results of a measurement without `out` are in "
     "~/.local/share/ipcperf (in $XDG_DATA_HOME/ipcperf if that is set)",
