@@ -38,6 +38,13 @@ fn check_part(name: &str, part: &str, wanted: &str) {
 }
 
 #[test]
+fn the_citation_has_the_version_of_the_program() {
+    let citation = include_str!("../../../CITATION.cff");
+    let version = format!("version: {}", env!("CARGO_PKG_VERSION"));
+    assert!(citation.lines().any(|line| line == version), "CITATION.cff has no line `{version}`");
+}
+
+#[test]
 fn the_schema_is_that_of_the_types() {
     let schema = serde_json::to_string_pretty(&schema_for!(ResultsLine)).unwrap();
     check("results.schema.json", &(schema + "\n"));

@@ -30,14 +30,21 @@ pub fn unknown_word<'a>(
 /// Returns the hint for the unknown `word`: the known words of its family, or else the nearest known word, or else all
 /// known words.
 pub fn suggestion<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    similar_words(word, known.clone())
+        .unwrap_or_else(|| format!("expected one of {}", known.collect::<Vec<_>>().join(", ")))
+}
+
+/// Returns the hint with the known words of the family of the unknown `word`, or else with the nearest known word.
+/// `None` if no known word is similar enough.
+pub fn similar_words<'a>(
+    word: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Option<String> {
     let family = family(word, known.clone());
     if family.len() > 1 {
-        return format!("did you mean one of {}?", family.join(", "));
+        return Some(format!("did you mean one of {}?", family.join(", ")));
     }
-    match nearest(word, known.clone()) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => format!("expected one of {}", known.collect::<Vec<_>>().join(", ")),
-    }
+    nearest(word, known).map(|nearest| format!("did you mean `{nearest}`?"))
 }
 
 /// Returns the known words that consist of `word`, a hyphen and more, in backticks: `unix-stream` and `unix-dgram` for

@@ -59,7 +59,6 @@ mod tests;
 mod threads;
 #[cfg(target_os = "linux")]
 mod watch;
-#[cfg(target_os = "linux")]
 #[cfg(not(target_os = "linux"))]
 use crate::unsupported::{
     arm_events as arm, divide_events as divide, events_available as available,

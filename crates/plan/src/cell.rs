@@ -216,26 +216,48 @@ fn refused_by_buffer_location(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Opti
 /// Number of buffers of both peers: each peer may send and receive.
 const BUFFERS: u64 = 4;
 
-/// Checks the memory for the peers' buffers plus the messages that the mechanism holds; the latter count at least
-/// as much as the former.
+/// Memory that a run needs, as a number of messages of the largest size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct MemoryNeed {
+    /// Messages that the mechanism holds, counted as at least as many as the peers have buffers.
+    in_flight: u64,
+}
+
+impl MemoryNeed {
+    fn new(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Self {
+        Self { in_flight: (mechanism.in_flight_messages)(&Setup::new(spec)).max(BUFFERS) }
+    }
+
+    /// Number of messages that are in memory at the same time: the factor by which the need exceeds the message size.
+    const fn messages(self) -> u64 {
+        BUFFERS + self.in_flight
+    }
+}
+
+/// Checks the memory for the peers' buffers plus the messages that the mechanism holds.
 fn refused_by_memory(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     let available = machine::available_memory_bytes()?;
-    let (bytes, held) =
-        (spec.largest_bytes(), (mechanism.in_flight_messages)(&Setup::new(spec)).max(BUFFERS));
-    let max_bytes = available / (BUFFERS + held);
+    let (bytes, need) = (spec.largest_bytes(), MemoryNeed::new(mechanism, spec));
+    let max_bytes = available / need.messages();
     if bytes > max_bytes {
-        let (name, most, times) = (mechanism.name, Bytes(max_bytes >> 20 << 20), BUFFERS + held);
-        return Some(format!(
-            "{name} keeps up to {times} messages in memory, so a message can have at most {most} in the available memory"
-        ));
+        return Some(memory_refusal(mechanism.name, need, Bytes(max_bytes >> 20 << 20)));
     }
     let buffers = spec.message_options.buffers;
     let places = pool_bytes(bytes, 1, buffers).saturating_mul(BUFFERS);
-    let needed = places.saturating_add(held * bytes);
+    let needed = places.saturating_add(need.in_flight * bytes);
     (buffers != BufferReuse::Hot && needed > available).then(|| {
         let (name, needed) = (buffers.name(), Bytes(needed));
         format!("--buffers {name} needs {needed} of memory, which is more than is available")
     })
+}
+
+/// States the memory that the mechanism called `name` needs, and the largest message for which there is enough.
+fn memory_refusal(name: &str, need: MemoryNeed, max: Bytes) -> String {
+    let times = need.messages();
+    format!(
+        "{name} keeps up to {times} messages in memory and needs {times} times the message size, so a message can \
+         have at most {max} in the available memory"
+    )
 }
 
 fn refused_by_limit(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {

@@ -18,7 +18,7 @@ use crate::worker;
 /// Facts about `eventfd`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "eventfd",
-    about: "slot in shared memory; an eventfd announces messages",
+    about: "slot in shared memory, signaled by an eventfd",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::SharedMemoryWithDoorbell,

@@ -16,7 +16,7 @@ use crate::worker;
 /// Facts about `futex`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "futex",
-    about: "slot in shared memory; a futex announces messages",
+    about: "slot in shared memory, signaled by a futex",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

@@ -16,7 +16,7 @@ use crate::worker;
 /// Facts about `mmap-file`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "mmap-file",
-    about: "slot in a mapped temporary file; a futex announces",
+    about: "slot in a mapped temporary file, signaled by a futex",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

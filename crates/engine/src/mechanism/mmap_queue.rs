@@ -47,7 +47,7 @@ const LOCK: OptionSpec = OptionSpec {
 /// Facts about `mmap-queue`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "mmap-queue",
-    about: "queue of slots in shared memory, with many locks",
+    about: "queue in shared memory, with a choice of locks",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

@@ -17,7 +17,7 @@ use crate::worker;
 /// Facts about `posix-sem`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "posix-sem",
-    about: "slot in shared memory; a POSIX semaphore announces",
+    about: "slot in shared memory, signaled by POSIX semaphores",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

@@ -15,7 +15,7 @@ use crate::worker;
 /// Facts about `sysv-sem`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-sem",
-    about: "slot in shared memory; a System V semaphore announces",
+    about: "slot in shared memory, signaled by System V semaphores",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::SharedMemoryWithDoorbell,

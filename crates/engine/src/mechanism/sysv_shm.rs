@@ -17,7 +17,7 @@ use crate::worker;
 /// Facts about `sysv-shm`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "sysv-shm",
-    about: "slot in System V shared memory; a futex announces",
+    about: "slot in System V shared memory, signaled by a futex",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,

@@ -22,7 +22,7 @@ use crate::worker;
 /// Facts about `vsock`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "vsock",
-    about: "stream socket for virtual machines, over loopback",
+    about: "VM stream socket (AF_VSOCK), over loopback",
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,

@@ -178,10 +178,9 @@ impl PrintArguments {
 }
 
 #[derive(Args, Debug)]
-#[command(override_usage = "ipcperf list [OPTIONS] [KIND|NAME]")]
 pub(super) struct ListArguments {
-    #[arg(value_name = "KIND", help = list_help())]
-    #[arg(value_parser = Known::listed().only(), hide_possible_values = true)]
+    #[arg(value_name = "KIND|NAME", help = list_help())]
+    #[arg(value_parser = Known::listed(), hide_possible_values = true)]
     pub(super) subject: Option<String>,
     /// Print a JSON array: one object for each entry, with name, about, available, reason and its facts
     #[arg(long)]

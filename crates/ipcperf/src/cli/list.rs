@@ -1,5 +1,6 @@
 //! `ipcperf list`.
 
+use ipcperf_model::suggestion::{shorten, similar_words};
 use ipcperf_report::terminal::columns;
 use serde_json::Value;
 
@@ -48,9 +49,15 @@ fn entries(array: Value) -> Vec<Value> {
     }
 }
 
-/// Error for a word that the parser of the arguments accepted, but that no list has.
+/// Returns the error for a word that names neither a kind nor an entry. It does not list all names: there are about 90.
 fn unknown(subject: &str) -> Error {
-    Error::usage(format!("nothing is called `{subject}`; to list all names: ipcperf list"))
+    let entries = LIST_KINDS.iter().flat_map(|kind| (kind.entries)());
+    let kinds = LIST_KINDS.iter().map(|kind| kind.name);
+    let names: Vec<&str> = kinds.chain(entries.map(|(name, _)| name)).collect();
+    let similar = similar_words(subject, names.into_iter());
+    let remedy = similar.map_or_else(|| "to".to_owned(), |hint| format!("{hint} To"));
+    let subject = shorten(subject);
+    Error::usage(format!("nothing is called `{subject}`; {remedy} list all names: ipcperf list"))
 }
 
 #[cfg(test)]
@@ -63,7 +70,19 @@ mod tests {
         assert!(list.contains("stream") && list.contains("request-reply"), "{list}");
         let manual = text_of("pipe").expect("a manual");
         assert!(manual.starts_with("pipe: ") && manual.contains("How it works"), "{manual}");
-        assert!(text_of("no-such").is_err() && json_of("no-such").is_err());
+    }
+
+    #[test]
+    fn an_unknown_name_gets_similar_ones_and_the_command_that_lists_all() {
+        let message = |subject| text_of(subject).expect_err("an unknown name").to_string();
+        assert_eq!(
+            message("mechansims"),
+            "nothing is called `mechansims`; did you mean `mechanisms`? To list all names: ipcperf list"
+        );
+        assert!(message("unix").contains("`unix-stream`, "), "{}", message("unix"));
+        let without_hint = "nothing is called `0`; to list all names: ipcperf list";
+        assert_eq!(message("0"), without_hint);
+        assert_eq!(json_of("0").expect_err("an unknown name").to_string(), without_hint);
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn invalid_value(error: &clap::Error) -> Option<String> {
 }
 
 /// Returns the message for a `value` that is not one of the known values of `argument`: an option, or a positional one
-/// such as `<KIND>`.
+/// such as `<SHELL>`.
 fn unknown_value(argument: &str, value: &str) -> String {
     if argument.starts_with('-') {
         return format!("unknown value `{value}` of {}", flag(argument));
@@ -216,10 +216,6 @@ mod tests {
             "unknown option `--quik`; did you mean `--quick`?"
         );
         assert_eq!(message_for("lst"), "unknown command `lst`; did you mean `list`?");
-        assert_eq!(
-            message_for("list mechansims"),
-            "unknown kind `mechansims`; did you mean `mechanisms`?"
-        );
         let shells = "unknown shell `csh`; expected one of bash, elvish, fish, powershell, zsh";
         assert_eq!(message_for("completions csh"), shells);
     }
@@ -257,8 +253,8 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_named_by_its_option_or_its_kind() {
-        assert_eq!(unknown_value("<KIND>", "x"), "unknown kind `x`");
+    fn a_value_is_named_by_its_option_or_its_placeholder() {
+        assert_eq!(unknown_value("<SHELL>", "x"), "unknown shell `x`");
         assert_eq!(unknown_value("--form <FORM>", "x"), "unknown value `x` of --form");
     }
 

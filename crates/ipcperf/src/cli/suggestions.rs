@@ -1,7 +1,7 @@
 //! Words for completions and help, from the registries. Any text is accepted where the parser of the value reports
 //! unknown words and the nearest known one.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use ipcperf_engine::mechanism::MECHANISMS;
 use ipcperf_model::Mode;
 use ipcperf_model::message_options::{BufferReuse, FirstTouch, Touch};
@@ -46,11 +46,6 @@ fn possible_value((name, about): Word) -> PossibleValue {
 }
 
 impl Known {
-    /// Returns a parser that accepts these words only.
-    pub(super) fn only(&self) -> PossibleValuesParser {
-        PossibleValuesParser::new((self.0)().into_iter().map(possible_value))
-    }
-
     /// Returns the kinds of entries that can be listed, and the names of all entries.
     pub(super) fn listed() -> Self {
         Self(|| {

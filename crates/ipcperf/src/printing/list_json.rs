@@ -74,7 +74,10 @@ fn option_json(option: &OptionSpec) -> Value {
 
 /// Returns the values of an option that are unavailable here, as JSON.
 fn unavailable_values(option: &OptionSpec) -> Vec<Value> {
-    let entry = |UnavailableValue { value, missing, .. }| json!({ "value": value, "reason": missing.reason, "remedy": missing.remedy });
+    let entry = |UnavailableValue { value, missing, .. }| {
+        let Unavailable { reason, remedy } = missing;
+        json!({ "value": value, "reason": reason, "remedy": remedy })
+    };
     option.unavailable_values().into_iter().map(entry).collect()
 }
 

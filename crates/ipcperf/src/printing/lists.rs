@@ -258,6 +258,14 @@ mod tests {
     }
 
     #[test]
+    fn descriptions_of_mechanisms_are_not_cut_at_80_columns() {
+        let text = mechanism_lines(80);
+        for Mechanism { name, about, .. } in MECHANISMS {
+            assert!(text.contains(about), "shorten `about` of {name}:\n{text}");
+        }
+    }
+
+    #[test]
     fn every_entry_of_a_list_without_probes_is_in_its_json() {
         for kind in LIST_KINDS.iter().filter(|kind| kind.name != "instruments") {
             let json = (kind.json)();

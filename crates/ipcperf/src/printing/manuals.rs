@@ -10,7 +10,7 @@ use ipcperf_study::{Key, Study};
 
 use super::manual_page::ManualPage;
 
-/// Says which of the workloads whose messages are answered a reader needs.
+/// Advice on the choice between `round-trip` and `request-reply`, the two workloads with answers.
 pub(crate) const WHICH_ANSWERED_WORKLOAD: &str = "round-trip is for the latency of a mechanism, request-reply for a \
     service whose replies are of another size than its requests (--reply)";
 
