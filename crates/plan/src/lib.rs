@@ -18,6 +18,7 @@ mod options;
 mod parsed;
 pub mod program_file;
 mod request;
+mod retries;
 mod spelling;
 mod stopping_rule;
 mod stored;

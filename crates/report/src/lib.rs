@@ -11,4 +11,4 @@ pub mod terminal;
 mod wording;
 
 pub use error::Error;
-pub use wording::ErrorBar;
+pub use wording::{ErrorBar, start_time_text};

@@ -22,7 +22,9 @@ use crate::runner::{self, Outcome, ResumeState, TimeBudget, default_path, plan_r
 use ipcperf_plan::machine::{Severity, Warning, warnings};
 use ipcperf_plan::{Plan, Request, SurveyLength};
 use ipcperf_report::export::JSON;
-use ipcperf_report::terminal::{closing_lines, columns, plan_table, survey_screen, warning_line};
+use ipcperf_report::terminal::{
+    closing_lines, columns, plan_table, survey_screen, warning_line, wrap,
+};
 use ipcperf_study::hypothesis::decided_cases;
 use ipcperf_study::{Length, Study};
 
@@ -253,7 +255,7 @@ pub(super) fn print_survey(
     form: Form,
 ) -> Result<(), Error> {
     if form == Form::Tables {
-        let heading = heading(&measured.results.header);
+        let heading = wrap(&heading(&measured.results.header), columns());
         print(&format!("{heading}\n\n{}", survey_screen(measured, columns())))?;
     }
     print_ending(measured, ending, form)
@@ -267,7 +269,7 @@ fn print_ending(measured: &AnalyzedFile, ending: ExitStatus, form: Form) -> Resu
     }
     let closing = closing_lines(plan, results.failures.iter());
     if !closing.is_empty() {
-        print_message(&closing.join("\n"));
+        print_message(&wrap(&closing.join("\n"), columns()));
     }
     if ending == ExitStatus::Interrupted {
         let path = measured.path.display();
@@ -276,8 +278,10 @@ fn print_ending(measured: &AnalyzedFile, ending: ExitStatus, form: Form) -> Resu
         ));
     }
     let (kept, path) = (results.samples.len(), measured.path.display());
+    // Commands are not wrapped, so that they can be copied.
     form.print_message(&format!(
-        "{kept} results are in {path}; tables: ipcperf show {path}; figures: ipcperf report {path} -o report.html"
+        "{kept} results are in {path}\nAll tables:  ipcperf show {path}\nAll figures: ipcperf report {path} -o \
+         report.html"
     ));
     Ok(())
 }

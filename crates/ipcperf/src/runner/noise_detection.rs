@@ -25,22 +25,21 @@ pub(super) struct NoiseDetector {
     noise: NoiseDetection,
     steal: StealMonitor,
     attempts: u32,
-    /// Retries left. The limit keeps a machine that is never quiet from running for ever.
     retries_left: u64,
 }
 
 impl NoiseDetector {
-    /// Creates the detection for `plan`. Up to half of its runs may be retried, and always at least ten; retries in
-    /// `before` are counted.
+    /// Creates the detection for `plan`. Retries in `before` are counted.
     pub(super) fn new(plan: &Plan, before: &[Sample]) -> Self {
         let repeated = before.iter().filter(|sample| sample.run.attempt > 1).count() as u64;
         let cpus: BTreeSet<u32> =
             plan.cases.iter().filter_map(|case| case.spec.cpus).flatten().collect();
+        let noise = noise_detection();
         Self {
-            noise: noise_detection(),
+            noise,
             steal: StealMonitor::new(cpus.into_iter().collect()),
             attempts: plan.attempts,
-            retries_left: (plan.runs() / 2).max(10).saturating_sub(repeated),
+            retries_left: plan.max_retries(noise).saturating_sub(repeated),
         }
     }
 
@@ -149,7 +148,7 @@ mod tests {
     use super::*;
     use ipcperf_plan::StoppingRule;
 
-    /// Returns a plan of two runs.
+    /// Returns a plan of two runs, one of which may be retried ten times.
     fn plan() -> Plan {
         Plan {
             cases: vec![ipcperf_plan::testing::case("pipe")],
@@ -157,7 +156,7 @@ mod tests {
             unavailable: Vec::new(),
             unavailable_instruments: Vec::new(),
             stopping_rule: StoppingRule::Repetitions(1),
-            attempts: 3,
+            attempts: 11,
             seed: 1,
             timeout: Duration::from_secs(10),
         }

@@ -6,7 +6,9 @@ use ipcperf_model::printable::is_unsafe;
 use ipcperf_results::analysis::{AnalyzedFile, CaseSummary, Spread};
 
 use super::Exporter;
-use crate::terminal::{HARDWARE_LIMIT_HEADING, ResultsTable, not_ranked, refusals, sections};
+use crate::terminal::{
+    CPU_TIME_LEGEND, Grid, HARDWARE_LIMIT_HEADING, not_ranked, refusals, sections,
+};
 use crate::wording::ErrorBar;
 
 /// Tables in GitHub's Markdown.
@@ -44,12 +46,13 @@ fn write_file(file: &AnalyzedFile, out: &mut dyn Write) -> io::Result<()> {
     let error_bar = if has_precision { ErrorBar::ConfidenceInterval } else { ErrorBar::Iqr };
     for section in sections(&file.summaries, error_bar) {
         writeln!(out, "\n### {}", escape(&section.heading.to_string()))?;
-        write_figures(&section.results, out)?;
+        write_figures(&section.with_cpu_times(WIDTH), out)?;
         if let Some(shares) = &section.hardware_limit_shares {
             writeln!(out, "\n{HARDWARE_LIMIT_HEADING}:")?;
-            write_figures(shares, out)?;
+            write_figures(&shares.layout(WIDTH), out)?;
         }
     }
+    writeln!(out, "\n{}", escape(CPU_TIME_LEGEND))?;
     for refusal in refusals(&file.summaries) {
         writeln!(out, "\n{}", escape(&refusal))?;
     }
@@ -59,8 +62,7 @@ fn write_file(file: &AnalyzedFile, out: &mut dyn Write) -> io::Result<()> {
     write_exact(&file.summaries, out)
 }
 
-fn write_figures(figures: &ResultsTable, out: &mut dyn Write) -> io::Result<()> {
-    let grid = figures.layout(WIDTH);
+fn write_figures(grid: &Grid, out: &mut dyn Write) -> io::Result<()> {
     write_row(&[&[grid.corner.to_owned()], grid.header.as_slice()].concat(), out, "\n")?;
     let rule = std::iter::once(":--").chain(grid.header.iter().map(|_| "--:"));
     writeln!(out, "| {} |", rule.collect::<Vec<_>>().join(" | "))?;

@@ -62,7 +62,8 @@ pub fn panel(chart: &Chart, panel: &Panel, names: &SeriesNames, position: PanelP
             (frame.caches(&panel.caches))
             @for guide in &panel.guides {
                 @for line in &guide.lines {
-                    path.guide fill="none" stroke=(GUIDE_COLOR) stroke-dasharray=(guide.limit.dashes()) d=(frame.path(line)) {}
+                    path.guide fill="none" stroke=(GUIDE_COLOR)
+                        stroke-dasharray=(guide.limit.dashes()) d=(frame.path(line)) {}
                 }
             }
             @for curve in &panel.content.curves { (frame.curve(curve)) }
@@ -82,7 +83,8 @@ impl Frame<'_> {
             text.axis-title x="2" y=(svg_number(Y_TITLE_BASELINE)) fill=(TEXT_COLOR) { (self.y.title()) }
             @for (height, label) in ticks {
                 line.grid x1=(left) x2=(right) y1=(svg_number(height)) y2=(svg_number(height)) stroke=(GRID_COLOR) {}
-                text.tick x=(svg_number(self.left - 5.0)) y=(svg_number(height + Y_TICK_BASELINE)) text-anchor="end" fill=(TEXT_COLOR) {
+                text.tick x=(svg_number(self.left - 5.0)) y=(svg_number(height + Y_TICK_BASELINE))
+                    text-anchor="end" fill=(TEXT_COLOR) {
                     (label)
                 }
             }
@@ -104,7 +106,8 @@ impl Frame<'_> {
                     text.tick x=(svg_number(at)) y=(below) text-anchor="middle" fill=(TEXT_COLOR) { (label) }
                 }
             }
-            text.axis-title x=(svg_number(middle)) y=(svg_number(self.bottom + X_TITLE_BASELINE)) text-anchor="middle" fill=(TEXT_COLOR) {
+            text.axis-title x=(svg_number(middle)) y=(svg_number(self.bottom + X_TITLE_BASELINE))
+                text-anchor="middle" fill=(TEXT_COLOR) {
                 (title)
             }
         }

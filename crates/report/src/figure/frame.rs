@@ -9,8 +9,6 @@ use super::quantity::Quantity;
 pub(super) const PANEL_WIDTH: f64 = 400.0;
 /// Height of a plot without rows.
 const PLAIN_PLOT_HEIGHT: f64 = 220.0;
-/// Maximum number of lines in a panel: the number of colors that are easily distinguished.
-pub(super) const MAX_LINES: usize = 8;
 /// Height of a row: its label with the dots below.
 pub(super) const ROW_HEIGHT: f64 = 32.0;
 /// Size of the font, units of the figure.
@@ -231,7 +229,7 @@ fn plot_height(panel: &Panel) -> f64 {
 /// a short name. Distributions all end at the same height, so their lines have no labels.
 fn end_names(chart: &Chart, panel: &Panel, names: &SeriesNames) -> Vec<(String, usize)> {
     let has_lines = matches!(chart.statistic, Statistic::Median(_));
-    if !has_lines || !panel.content.rows.is_empty() || panel.content.curves.len() > MAX_LINES {
+    if !has_lines || !panel.content.rows.is_empty() {
         return Vec::new();
     }
     let curves = panel.content.curves.iter().filter(|curve| {

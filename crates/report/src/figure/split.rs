@@ -1,7 +1,9 @@
 //! Division of panels with too many lines into several panels.
 
 use super::chart::{Content, Curve, Panel};
-use super::frame::MAX_LINES;
+
+/// Maximum number of lines in a panel: the number of colors that are easily distinguished.
+const MAX_LINES: usize = 8;
 
 /// Divides each of `panels` that has more than [`MAX_LINES`] lines into panels with the same axes and about the same
 /// number of lines. Rows are not divided: they never overlap.

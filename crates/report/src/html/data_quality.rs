@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::distrusted_cases::distrusted_cases;
 use super::lettered;
-use crate::terminal::{Note, closing_lines, exclusion_text, notes, unfinished_note};
+use crate::terminal::{Note, closing_lines, exclusion_text, notes_without_tables, unfinished_note};
 
 pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     html! {
@@ -21,7 +21,7 @@ pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
 fn file_section(file: &AnalyzedFile) -> Markup {
     let results = &file.results;
     let plan = &results.header.plan;
-    let seen = notes(&file.summaries, &results.samples, plan.until_ci);
+    let seen = notes_without_tables(&file.summaries, &results.samples, plan.until_ci);
     let notes: Vec<Note> =
         unfinished_note(results).map(Note::from).into_iter().chain(seen).collect();
     let closing = closing_lines(plan, results.failures.iter());
@@ -34,51 +34,51 @@ fn file_section(file: &AnalyzedFile) -> Markup {
     }
 }
 
-/// Fate of a run: the number of runs that it befell, and the reason.
-struct RunFate {
+/// Number of runs with one outcome, and the reason for it.
+struct RunOutcome {
     name: &'static str,
     count: usize,
     reason: &'static str,
 }
 
 /// Returns how many runs were valid, were excluded for each reason, or failed.
-fn run_fates(samples: &[Sample], failed: usize) -> [RunFate; 5] {
+fn run_outcomes(samples: &[Sample], failed: usize) -> [RunOutcome; 5] {
     let count = |reason: Option<ExclusionReason>| {
         samples.iter().filter(|sample| sample.excluded == reason).count()
     };
-    let fate = |name, count, reason| RunFate { name, count, reason };
+    let outcome = |name, count, reason| RunOutcome { name, count, reason };
     [
-        fate("valid", count(None), "all figures come from these runs"),
-        fate(
+        outcome("valid", count(None), "all figures come from these runs"),
+        outcome(
             "excluded: first block",
             count(Some(ExclusionReason::First)),
             "the first run of each case also fills caches and memory, which later runs find ready",
         ),
-        fate(
+        outcome(
             "excluded: disturbed",
             count(Some(ExclusionReason::Disturbed)),
             "other activity on the machine; retried if attempts were left",
         ),
-        fate(
+        outcome(
             "excluded: CPU distance changed",
             count(Some(ExclusionReason::CpuDistanceChanged)),
             "the hypervisor or the scheduler moved a CPU; retried if attempts were left",
         ),
-        fate("failed", failed, "the run ended with an error, which is below"),
+        outcome("failed", failed, "the run ended with an error, which is below"),
     ]
 }
 
 /// Shows how many runs were excluded, and why.
 #[allow(clippy::cast_precision_loss, reason = "a share of counts")]
 fn run_counts(samples: &[Sample], failed: usize) -> Markup {
-    let fates = run_fates(samples, failed);
-    let all = fates.iter().map(|fate| fate.count).sum::<usize>();
+    let outcomes = run_outcomes(samples, failed);
+    let all = outcomes.iter().map(|outcome| outcome.count).sum::<usize>();
     html! {
         div.scroll { table.runs {
             caption { "Runs" }
             thead { tr { th { "runs" } th.figure { "number" } th.figure { "share" } th { "why" } } }
             tbody {
-                @for RunFate { name, count, reason } in fates.iter().filter(|fate| fate.count > 0) { tr {
+                @for RunOutcome { name, count, reason } in outcomes.iter().filter(|one| one.count > 0) { tr {
                     th scope="row" { (name) } td.figure { (count) }
                     td.figure { (units::percent(*count as f64 / all as f64)) } td { (reason) }
                 } }
@@ -150,12 +150,32 @@ mod tests {
         samples[0].excluded = Some(ExclusionReason::First);
         samples[1].excluded = Some(ExclusionReason::Disturbed);
         samples[2].excluded = Some(ExclusionReason::Disturbed);
-        let counts: Vec<usize> = run_fates(&samples, 1).iter().map(|fate| fate.count).collect();
+        let counts: Vec<usize> =
+            run_outcomes(&samples, 1).iter().map(|outcome| outcome.count).collect();
         assert_eq!(counts, [8, 1, 2, 0, 1]);
         let page = section(&[analyzed_file("x", samples, Vec::new())]).into_string();
         assert!(
             page.contains("excluded: disturbed") && !page.contains("distance changed"),
             "{page}"
         );
+    }
+
+    /// The tables above the notes contain them already.
+    #[test]
+    fn disturbed_runs_drift_and_unranked_cases_are_not_repeated_as_notes() {
+        let mut samples: Vec<Sample> = (1..=20)
+            .map(|block| {
+                let ns = 1_000_000 + 40_000 * u64::from(block);
+                sample("pipe", WorkloadKind::Stream, 64, block, ns)
+            })
+            .collect();
+        for one in (1..=20).map(|block| sample("tcp", WorkloadKind::Stream, 64, block, 1_000)) {
+            samples.push(Sample { excluded: Some(ExclusionReason::Disturbed), ..one });
+        }
+        let page = section(&[analyzed_file("x", samples, Vec::new())]).into_string();
+        assert!(page.contains("Figures to distrust") && page.contains("drift: "), "{page}");
+        for note in ["Not ranked", "Drift over the repetitions", "were disturbed by other"] {
+            assert!(!page.contains(note), "{note}: {page}");
+        }
     }
 }

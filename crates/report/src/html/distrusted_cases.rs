@@ -1,12 +1,9 @@
 //! Table of the cases whose figures deserve distrust, each with the reasons.
 
-use std::collections::HashMap;
-
 use ipcperf_model::parallel::map;
 use ipcperf_model::units;
 use ipcperf_results::Sample;
-use ipcperf_results::analysis::{AnalyzedFile, CaseSummary, main_figure};
-use ipcperf_stats::{Steadiness, steadiness};
+use ipcperf_results::analysis::{AnalyzedFile, CaseSummary, ValidSamples, drift};
 use maud::{Markup, html};
 
 use crate::presentation::MAX_RELATIVE_IQR;
@@ -15,9 +12,6 @@ use crate::presentation::MAX_RELATIVE_IQR;
 const MIN_REPETITIONS: usize = 3;
 /// Number of cases above which the table is collapsed.
 const MAX_OPEN_CASES: usize = 12;
-
-/// Main figures of the valid runs by case and CPU distance class, in the order of the runs.
-type FiguresByCase<'a> = HashMap<(&'a str, Option<&'a str>), Vec<f64>>;
 
 /// A case with the reasons to distrust its figures.
 struct DistrustedCase<'a> {
@@ -67,34 +61,23 @@ fn row(DistrustedCase { case, reasons }: &DistrustedCase<'_>) -> Markup {
 }
 
 fn find_distrusted(file: &AnalyzedFile) -> Vec<DistrustedCase<'_>> {
-    let figures = figures_by_case(&file.results.samples);
+    let valid = ValidSamples::new(&file.results.samples);
     let measured: Vec<&CaseSummary> =
         file.summaries.iter().filter(|case| case.refused.is_none()).collect();
-    let reasons = map(measured.iter(), |case| {
-        let key = (case.case.case_id.as_str(), case.cpu_pair_class.as_deref());
-        reasons(case, figures.get(&key).map_or(&[][..], Vec::as_slice))
-    });
+    let reasons = map(measured.iter(), |case| reasons(case, valid.of_case(case)));
     let all = measured.into_iter().zip(reasons);
     let all = all.map(|(case, reasons)| DistrustedCase { case, reasons });
     all.filter(|one| !one.reasons.is_empty()).collect()
-}
-
-fn figures_by_case(samples: &[Sample]) -> FiguresByCase<'_> {
-    let mut figures = FiguresByCase::new();
-    for sample in samples.iter().filter(|sample| sample.excluded.is_none()) {
-        let key = (sample.run.case.case_id.as_str(), sample.cpu_pair_class.as_deref());
-        figures.entry(key).or_default().extend(main_figure(sample));
-    }
-    figures
 }
 
 fn valid_repetitions(case: &CaseSummary) -> usize {
     case.main().map_or(0, |figure| figure.spread().n)
 }
 
-/// Returns the reasons to distrust `case`, whose valid runs have the main figures `figures`.
-fn reasons(case: &CaseSummary, figures: &[f64]) -> Vec<String> {
-    let reasons = [too_few_repetitions(case), several_modes(case), scatter(case), drift(figures)];
+/// Returns the reasons to distrust `case`, whose valid runs are `valid`.
+fn reasons(case: &CaseSummary, valid: &[&Sample]) -> Vec<String> {
+    let drift = drift(valid).map(drift_text);
+    let reasons = [too_few_repetitions(case), several_modes(case), scatter(case), drift];
     reasons.into_iter().flatten().collect()
 }
 
@@ -122,15 +105,10 @@ fn scatter(case: &CaseSummary) -> Option<String> {
     })
 }
 
-fn drift(figures: &[f64]) -> Option<String> {
-    match steadiness(figures)? {
-        Steadiness::Steady => None,
-        Steadiness::Drifting { change, .. } => {
-            let direction = if change < 0.0 { "falls" } else { "rises" };
-            let size = units::percent(change.abs());
-            Some(format!("drift: {direction} by {size} from the first to the last repetition"))
-        }
-    }
+fn drift_text(change: f64) -> String {
+    let direction = if change < 0.0 { "falls" } else { "rises" };
+    let size = units::percent(change.abs());
+    format!("drift: {direction} by {size} from the first to the last repetition")
 }
 
 #[cfg(test)]

@@ -86,7 +86,10 @@ fn figure(entry: FigureEntry<'_>, caption: CaptionPlace, names: &SeriesNames) ->
             (legend(chart, names))
             div.panels.single[chart.panels.len() == 1] {
                 @for one in &chart.panels {
-                    div.panel-box { @if !one.title.is_empty() { h4 { (one.title) } } (panel(chart, one, names, PanelPosition::Standalone)) }
+                    div.panel-box {
+                        @if !one.title.is_empty() { h4 { (one.title) } }
+                        (panel(chart, one, names, PanelPosition::Standalone))
+                    }
                 }
             }
             figcaption {

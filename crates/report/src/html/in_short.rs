@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::lettered;
 use crate::presentation::{Caution, SurveyCell, SurveyColumn, SurveyTable};
-use crate::terminal::survey_answers;
+use crate::terminal::{ONE_CPU, survey_answers};
 use crate::wording::TIE_RATIO;
 
 pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
@@ -27,8 +27,8 @@ fn file_section(file: &AnalyzedFile) -> Markup {
     let survey = SurveyTable::new(&file.summaries);
     let answers = survey_answers(&file.summaries, &survey);
     html! {
-        @if answers.is_empty() { p { "Fewer than two mechanisms were measured, so there is nothing to compare." } }
         @if !survey.columns.is_empty() { (table(&survey)) (legend()) }
+        @if survey.has_one_cpu() { p.quiet { (ONE_CPU) } }
         @for answer in &answers { p.answer { (answer) } }
         @if survey.cases_left_out > 0 {
             p.quiet {
@@ -79,8 +79,9 @@ fn legend() -> Markup {
     html! {
         p.quiet {
             "Medians of the valid repetitions. " b { "Best" } ": the best of the column, or within "
-            (units::percent(TIE_RATIO - 1.0)) " of it (tied). Scattered: the repetitions differ much or fall into several \
-             modes. Lossy: messages were lost. In parentheses: too few valid runs, or other CPUs, so not compared."
+            (units::percent(TIE_RATIO - 1.0)) " of it (tied). Scattered: the repetitions differ much or fall into \
+             several modes. Lossy: messages were lost. In parentheses: not compared, because there are too few valid \
+             runs, the CPUs are others, or memory is handed over without --touch both."
         }
     }
 }

@@ -23,15 +23,18 @@ pub(super) fn has_observations(files: &[AnalyzedFile]) -> bool {
 pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     html! {
         p {
-            "For each instrumented case, this section shows what was observed in one run: the run with the median time \
-             per message. A profile pools the samples of all valid runs. A run with an intrusive instrument, which slows the run down, has an uninstrumented twin in \
-             the same block. The bandwidths, round trips and CPU times in the other sections come from runs without \
-             intrusive instruments."
+            "For each instrumented case, this section shows the observations of one run, the one with the median time \
+             per message. A profile is the exception: it pools the samples of all valid runs in the CPU distance \
+             class of that run. A run with an intrusive instrument, which slows the run down, has an uninstrumented \
+             twin in the same block. The bandwidths, round trips and CPU times in the other sections come from runs \
+             without intrusive instruments."
         }
         @for (file, letter) in lettered(files) {
             @if let Some(letter) = letter { h3 { (letter) } }
             (probe_effect_table(&probe_effects(&file.results.samples)))
-            @for seen in observed_cases(&file.results).iter().filter(|seen| !seen.views.is_empty()) { (observation(seen)) }
+            @for seen in observed_cases(&file.results).iter().filter(|seen| !seen.views.is_empty()) {
+                (observation(seen))
+            }
         }
     }
 }

@@ -46,6 +46,7 @@ use crate::figure::{
     event_figures,
 };
 use crate::presentation::{Presentation, StudyContext};
+use crate::wording::start_time_text;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -173,19 +174,13 @@ fn origin(file: &AnalyzedFile, letter: Option<char>) -> Markup {
     html! {
         p.quiet {
             @if let Some(letter) = letter { b { (letter) } ": " }
-            (header.environment.summary_line()) "; measured " (truncate_to_seconds(&header.started)) " by ipcperf "
+            (header.environment.summary_line()) "; measured " (start_time_text(&header.started)) " by ipcperf "
             (version) " (" (name.unwrap_or_default()) ")."
             @if header.quick { " Quick measurement (--quick): fewer sizes, at most ten repetitions." }
         }
-        @for warning in file.results.warnings.iter().chain(&file.results.end_warnings) { p.grave { "Warning: " (warning) "." } }
-    }
-}
-
-/// Formats an RFC 3339 time without fractions of a second.
-fn truncate_to_seconds(time: &str) -> String {
-    match time.split_once('.') {
-        Some((seconds, _)) => format!("{seconds}Z").replace('T', " "),
-        None => time.replace('T', " "),
+        @for warning in file.results.warnings.iter().chain(&file.results.end_warnings) {
+            p.grave { "Warning: " (warning) "." }
+        }
     }
 }
 

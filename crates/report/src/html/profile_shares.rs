@@ -46,9 +46,10 @@ pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
             }
             figcaption {
                 "Each bar shows how the samples of a peer divide among functions for copying, scheduling, locking, \
-                 allocation, and kernel entry and exit. The shares are medians over the sampled runs. Where copying \
-                 dominates, the time depends on the number of bytes; where scheduling dominates, on the number of \
-                 wake-ups. If a timer takes the samples, a sample that is due while interrupts are disabled counts for \
+                 allocation, and kernel entry and exit. The shares are medians over the sampled \
+                 runs; they differ a little from the profiles under Instruments, which pool the samples of these runs. \
+                 Where copying dominates, the time depends on the number of bytes; where scheduling dominates, on the \
+                 number of wake-ups. If a timer takes the samples, a sample that is due while interrupts are disabled counts for \
                  the function that enables interrupts again."
             }
         }
@@ -140,7 +141,8 @@ fn bar(left: f64, bytes: u64, shares: &[(Group, &CountedValue)]) -> Markup {
             rect fill=(group.color()) x=(left) width=(BAR_WIDTH)
                 y=(format!("{top:.2}")) height=(format!("{height:.2}")) {
                 title {
-                    (Bytes(bytes)) ", " (group.name()) ": " (units::percent(spread.median)) " (" (metric_text::middle_half(&spread, units::percent)) ")"
+                    (Bytes(bytes)) ", " (group.name()) ": " (units::percent(spread.median)) " ("
+                    (metric_text::middle_half(&spread, units::percent)) ")"
                 }
             }
         }

@@ -28,7 +28,8 @@ fn file_section(file: &AnalyzedFile) -> Markup {
         p { "With ipcperf " (program.version) (commit) ":" }
         pre { code { (command(header)) } }
         p {
-            "The order of the runs is determined by seed " (header.seed) @if header.plan.until_ci.is_none() && header.plan.until_decided.is_none() {
+            "The order of the runs is determined by seed " (header.seed)
+            @if header.plan.until_ci.is_none() && header.plan.until_decided.is_none() {
                 "; " (header.plan.repetitions) " valid repetitions of each of " (header.plan.cases.len()) " cases \
                     were requested"
             } "."

@@ -4,11 +4,17 @@ use ipcperf_results::analysis::AnalyzedFile;
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::terminal::{HARDWARE_LIMIT_HEADING, ResultsTable, refusals, sections};
+use crate::terminal::{
+    CPU_TIME_LEGEND, Grid, HARDWARE_LIMIT_HEADING, PERCENTILES_LEGEND, PercentileTable,
+    ResultsTable, percentile_tables, refusals, sections,
+};
 use crate::wording::ErrorBar;
 
 /// Width, in characters, that decides whether sizes go across or down. Tables scroll on narrower screens.
 const WIDTH: usize = 116;
+/// Headings of the tables that are collapsed.
+const GRANTED_SIZES_HEADING: &str = "Kernel buffer granted";
+const PERCENTILES_HEADING: &str = "Percentiles of single round trips";
 
 pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
     html! {
@@ -16,7 +22,7 @@ pub(super) fn section(files: &[AnalyzedFile]) -> Markup {
             "Each cell is the median over the repetitions. The interquartile range (IQR) follows in parentheses, as a \
              percentage of the median; with --until-ci, half the width of the 95 % interval of the median follows \
              instead, after ±. A question mark means that every run of the case was disturbed. † means that round \
-             trips fall into several groups (modes); Data quality lists them."
+             trips fall into several groups (modes); Data quality lists them. " (CPU_TIME_LEGEND) "."
         }
         @for (file, letter) in lettered(files) {
             @if let Some(letter) = letter { h3 { (letter) } }
@@ -33,17 +39,50 @@ fn file_section(file: &AnalyzedFile) -> Markup {
     let refusals = refusals(&file.summaries);
     html! {
         @for section in sections(&file.summaries, error_bar) {
-            (table(&section.heading.to_string(), &section.results))
-            @if let Some(roofs) = &section.hardware_limit_shares {
-                details { summary { (HARDWARE_LIMIT_HEADING) } (table(&format!("{HARDWARE_LIMIT_HEADING}:"), roofs)) }
-            }
+            (table(&section.heading.to_string(), &section.with_cpu_times(WIDTH)))
+            (collapsed(HARDWARE_LIMIT_HEADING, section.hardware_limit_shares.as_ref()))
+            (collapsed(GRANTED_SIZES_HEADING, section.granted_sizes.as_ref()))
         }
+        (percentiles(&percentile_tables(&file.summaries, &file.results.samples)))
         @if !refusals.is_empty() { ul { @for line in &refusals { li { (line) } } } }
     }
 }
 
-fn table(caption: &str, figures: &ResultsTable) -> Markup {
-    let grid = figures.layout(WIDTH);
+fn collapsed(heading: &str, figures: Option<&ResultsTable>) -> Markup {
+    html! {
+        @if let Some(figures) = figures {
+            details { summary { (heading) } (table(&format!("{heading}:"), &figures.layout(WIDTH))) }
+        }
+    }
+}
+
+/// Shows the percentiles of single round trips. Empty if no workload has round trips.
+fn percentiles(tables: &[PercentileTable]) -> Markup {
+    html! {
+        @if !tables.is_empty() {
+            details {
+                summary { (PERCENTILES_HEADING) }
+                p { (PERCENTILES_LEGEND) "." }
+                @for table in tables { (percentile_table(table)) }
+            }
+        }
+    }
+}
+
+fn percentile_table(PercentileTable { heading, rows }: &PercentileTable) -> Markup {
+    let [name, figures @ ..] = PercentileTable::HEADER;
+    html! {
+        div.scroll { table {
+            caption { (heading) }
+            thead { tr { th { (name) } @for head in figures { th.figure { (head) } } } }
+            tbody { @for [name, figures @ ..] in rows {
+                tr { th scope="row" { (name) } @for cell in figures { td.figure { (cell) } } }
+            } }
+        } }
+    }
+}
+
+fn table(caption: &str, grid: &Grid) -> Markup {
     html! {
         div.scroll { table {
             caption { (caption) }
@@ -52,5 +91,45 @@ fn table(caption: &str, figures: &ResultsTable) -> Markup {
                 tr { th scope="row" { (name) } @for cell in cells { td.figure { (cell) } } }
             } }
         } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_model::workload::WorkloadKind;
+    use ipcperf_results::analysis::{RoleCost, Spread};
+    use ipcperf_results::testing::{analyzed_file, sample};
+
+    use super::*;
+
+    /// Returns a file with one case of round trips, whose CPU time is known.
+    fn file(workload: WorkloadKind) -> AnalyzedFile {
+        let run = |block| sample("pipe", workload, 64, block, 5_000_000);
+        let mut file = analyzed_file("x", (1..=7).map(run).collect(), Vec::new());
+        let cpu_ns_per_message = Spread { median: 1_234.0, q1: None, q3: None, n: 7 };
+        let cost = RoleCost { cpu_ns_per_message, cpu_ns_per_byte: None };
+        file.summaries[0].roles.insert("sender".to_owned(), cost);
+        file
+    }
+
+    #[test]
+    fn results_have_their_cpu_time_percentiles_and_granted_sizes() {
+        let page = section(&[file(WorkloadKind::RoundTrip)]).into_string();
+        for part in [
+            "<th class=\"figure\">CPU/trip</th>",
+            "<td class=\"figure\">1.23 us</td>",
+            "<summary>Kernel buffer granted</summary>",
+            "<td class=\"figure\">64 KiB</td>",
+            "<summary>Percentiles of single round trips</summary>",
+            "<th class=\"figure\">p99.9</th>",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+
+    #[test]
+    fn a_stream_has_no_percentiles() {
+        let page = section(&[file(WorkloadKind::Stream)]).into_string();
+        assert!(page.contains("CPU/msg") && !page.contains("p99.9"), "{page}");
     }
 }

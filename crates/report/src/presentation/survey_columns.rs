@@ -12,7 +12,7 @@ use super::scatter::MAX_RELATIVE_IQR;
 use crate::wording::TIE_RATIO;
 
 /// Placement on one CPU, and on two.
-const SAME: &str = "same";
+pub(super) const SAME: &str = "same";
 const SPLIT: &str = "split";
 
 /// Figure of a case that a column shows.
@@ -198,9 +198,14 @@ impl<'a> SurveyColumn<'a> {
         self.class
     }
 
-    /// Whether it is a column of round trips.
-    pub(super) fn has_round_trips(&self) -> bool {
-        matches!(self.figure, SurveyFigure::RoundTrip(_))
+    /// Whether it shows the figure by which mechanisms are compared in `workload`.
+    pub(super) fn shows_main_figure(&self, workload: WorkloadKind) -> bool {
+        match self.figure {
+            SurveyFigure::RoundTrip(_) | SurveyFigure::Bandwidth => {
+                self.figure.workload() == workload
+            }
+            SurveyFigure::Percentile99(_) | SurveyFigure::CpuTime(_) => false,
+        }
     }
 
     /// Returns the case of the mechanism called `name`: in the class of the column, or else in that with most runs.
@@ -218,26 +223,30 @@ impl<'a> SurveyColumn<'a> {
         self.figure.median(case).map(|(median, _)| median).or_else(disturbed)
     }
 
-    /// Whether `case` is compared with the others of the column.
+    /// Whether `case` is compared with the others of the column, as in rankings.
     fn is_compared(&self, case: &CaseSummary) -> bool {
-        !case.is_mostly_missing() && case.cpu_pair_class.as_ref() == self.class
+        !case.is_mostly_missing()
+            && case.is_delivered()
+            && case.cpu_pair_class.as_ref() == self.class
     }
 
-    /// Returns the best value. `None` if a mechanism with too few valid runs looks better by its main figure, as in
-    /// rankings.
+    /// Returns the best value. `None` if fewer than two values are compared, or if a mechanism with too few valid runs
+    /// looks better by its main figure, as in rankings.
     fn best(&self) -> Option<f64> {
         let better = |one: &f64, other: &f64| self.figure.compare(*one, *other);
         let compared = || self.cases.iter().filter(|case| self.is_compared(case));
         let main =
             compared().filter_map(|case| Some(case.main()?.spread().median)).min_by(better)?;
-        let looks_better = |case: &&&CaseSummary| {
+        let looks_better = |case: &&CaseSummary| {
             case.is_mostly_missing()
+                && case.is_delivered()
                 && case.excluded_median.is_some_and(|looked| better(&looked, &main).is_lt())
         };
-        if self.cases.iter().any(|case| looks_better(&case)) {
+        let values: Vec<f64> = compared().filter_map(|case| self.value(case)).collect();
+        if values.len() < 2 || self.cases.iter().any(looks_better) {
             return None;
         }
-        compared().filter_map(|case| self.value(case)).min_by(better)
+        values.into_iter().min_by(better)
     }
 
     /// Returns the cell of the mechanism called `name`. `None` if it has no case in this column.

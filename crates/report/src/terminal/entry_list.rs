@@ -1,14 +1,13 @@
 //! Lists of named entries, one line each: name, description and availability.
 
 use textwrap::core::display_width;
-use textwrap::{Options, WordSplitter, WrapAlgorithm};
+
+use super::clip::{CutAt, clip};
 
 /// Space between two columns.
 const GAP: usize = 2;
 /// Minimum width of the descriptions. On a narrower terminal, lines exceed its width.
 const MIN_ABOUT_WIDTH: usize = 12;
-/// End of a description that is too long for its line.
-const ELLIPSIS: &str = "...";
 
 /// An entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +31,7 @@ pub fn entry_list(headings: [&str; 3], entries: &[ListEntry<'_>], columns: usize
     let last = width(|entry| display_width(entry.availability));
     let taken = names + GAP + if availability.is_empty() { 0 } else { last + GAP };
     let room = columns.saturating_sub(taken).max(MIN_ABOUT_WIDTH);
-    let abouts: Vec<String> = all().map(|entry| first_words(entry.about, room)).collect();
+    let abouts: Vec<String> = all().map(|entry| clip(entry.about, room, CutAt::Word)).collect();
     let about_width = abouts.iter().map(|about| display_width(about)).max().unwrap_or(0);
     let line = |(entry, about): (&ListEntry<'_>, &String)| {
         let (name, availability) = (entry.name, entry.availability);
@@ -42,20 +41,9 @@ pub fn entry_list(headings: [&str; 3], entries: &[ListEntry<'_>], columns: usize
     all().zip(&abouts).map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns `text` if it fits in `width`, or else as many of its words as fit before an ellipsis.
-fn first_words(text: &str, width: usize) -> String {
-    if display_width(text) <= width {
-        return text.to_owned();
-    }
-    let options = Options::new(width - ELLIPSIS.len())
-        .wrap_algorithm(WrapAlgorithm::FirstFit)
-        .word_splitter(WordSplitter::NoHyphenation);
-    let first = textwrap::wrap(text, options).into_iter().next().unwrap_or_default();
-    format!("{}{ELLIPSIS}", first.trim_end_matches([',', ';', ':']))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::clip::CUT_MARK;
     use super::*;
 
     const LONG: &str = "temporary file for each message; its descriptor is sent in a datagram";
@@ -75,7 +63,7 @@ mod tests {
             assert!(text.lines().all(|line| display_width(line) <= columns), "{columns}:\n{text}");
             let last = text.lines().last().unwrap();
             let shown = last["unix-stream-named".len()..last.len() - "no".len()].trim();
-            let whole = shown.trim_end_matches(ELLIPSIS);
+            let whole = shown.trim_end_matches(CUT_MARK);
             let rest = LONG.strip_prefix(whole).unwrap();
             assert!(rest.is_empty() || rest.starts_with([' ', ';']), "{columns}: {shown}");
         }

@@ -33,6 +33,7 @@ pub struct ResultsTable {
 pub struct Grid {
     /// Heading of the row names.
     pub corner: &'static str,
+    /// Headings of the columns of values.
     pub header: Vec<String>,
     /// Name and cells of each row. A cell may have several lines.
     pub rows: Vec<(String, Vec<String>)>,
@@ -72,14 +73,15 @@ impl ResultsTable {
         self.arranged(&[], columns)
     }
 
-    /// Arranges the values as [`Self::layout`] does, each followed by its details. `None` if `columns` have no room for a
-    /// value with its details.
+    /// Arranges the values as [`Self::layout`] does, each followed by its details. `None` if `columns` have no room for
+    /// a value with its details.
     pub(super) fn layout_with(&self, details: &[DetailColumn], columns: usize) -> Option<Grid> {
         let grid = self.arranged(details, columns);
         grid.fits_group(columns).then_some(grid)
     }
 
-    fn arranged(&self, details: &[DetailColumn], columns: usize) -> Grid {
+    /// Arranges the values as [`Self::layout`] does, each followed by its details, however wide.
+    pub(super) fn arranged(&self, details: &[DetailColumn], columns: usize) -> Grid {
         let arrange = |place: fn(&Self) -> Grid| {
             let details = details.iter().map(|detail| (detail.heading, place(&detail.cells)));
             place(self).with_details(&details.collect::<Vec<_>>())

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ipcperf_model::size::Bytes;
-use ipcperf_results::analysis::{ObservedCase, ProfileSampling};
+use ipcperf_results::analysis::{ObservedCase, ProfileSampling, SuggestedRun};
 use ipcperf_results::{ProbeEffect, UnavailableInstrumentRecord};
 
 use super::cells::new_table;
@@ -101,17 +101,19 @@ pub fn observed_runs_text(observation: &ObservedCase) -> String {
     }
 }
 
-/// Warns that shares are uncertain if there are few samples, and suggests a total that gives enough.
+/// Warns that shares are uncertain if there are few samples, and suggests a run that gives enough.
 pub(super) fn sampling_note(sampling: &ProfileSampling) -> Option<String> {
     if !sampling.is_sparse() {
         return None;
     }
     let samples = if sampling.samples == 1 { "sample" } else { "samples" };
     let runs = if sampling.runs == 1 { "run" } else { "runs" };
-    let remedy = sampling.suggested_total_bytes.map_or_else(String::new, |bytes| {
-        let total = Bytes(bytes).to_string().replace(' ', "");
-        format!("; --total {total} gives more than {}", ProfileSampling::ENOUGH)
-    });
+    let remedy =
+        sampling.suggestion.map_or_else(String::new, |SuggestedRun { total_bytes, timeout_s }| {
+            let total = Bytes(total_bytes).to_string().replace(' ', "");
+            let timeout = timeout_s.map_or_else(String::new, |s| format!(" --timeout {s}"));
+            format!("; --total {total}{timeout} gives about {} or more", ProfileSampling::ENOUGH)
+        });
     Some(format!(
         "Only {} {samples} in {} {runs}, so shares are uncertain{remedy}",
         sampling.samples, sampling.runs
@@ -187,14 +189,17 @@ mod tests {
 
     #[test]
     fn pooled_runs_are_counted_and_few_samples_are_pointed_out() {
-        let sampling =
-            ProfileSampling { samples: 150, runs: 10, suggested_total_bytes: Some(1 << 29) };
+        let suggestion = SuggestedRun { total_bytes: 1 << 29, timeout_s: Some(32) };
+        let sampling = ProfileSampling { samples: 150, runs: 10, suggestion: Some(suggestion) };
         let one = ObservedCase { runs: 10, sampling: Some(sampling), ..observed("pipe", "a", 1) };
         let text = observed_text(&[one], 100);
         assert!(text.starts_with("a of pipe/instrument=a (10 runs pooled)\n"), "{text}");
-        let note = "Only 150 samples in 10 runs, so shares are uncertain; --total 512MiB gives more than \
-                    500";
+        let note = "Only 150 samples in 10 runs, so shares are uncertain; --total 512MiB --timeout \
+                    32 gives about 500 or more";
         assert_eq!(text.lines().last(), Some(note));
+        let in_time = SuggestedRun { timeout_s: None, ..suggestion };
+        let note = sampling_note(&ProfileSampling { suggestion: Some(in_time), ..sampling });
+        assert!(note.is_some_and(|note| !note.contains("--timeout")));
         assert_eq!(sampling_note(&ProfileSampling { samples: 500, ..sampling }), None);
     }
 }

@@ -1,16 +1,15 @@
 //! Notes on data quality: excluded runs, observations about the machine, and medians that are not precise enough.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use ipcperf_model::parallel::map;
 use ipcperf_model::printable::printable_line;
 use ipcperf_model::{Precision, units};
 use ipcperf_results::analysis::{
-    CaseSummary, DistributionMode, UnrankedMechanism, is_disturbed, main_figure,
+    CaseSummary, DistributionMode, UnrankedMechanism, ValidSamples, drift, is_disturbed,
 };
 use ipcperf_results::{ExclusionReason, FileEnd, Results, Sample};
-use ipcperf_stats::{Steadiness, steadiness};
 
 use super::cell_text::MULTIMODAL_MARK;
 use super::sentences::left_out_reason;
@@ -52,9 +51,20 @@ pub fn notes(
 ) -> Vec<Note> {
     let mut notes: Vec<Note> = disturbed_note(samples).into_iter().map(Note::from).collect();
     notes.extend(with_heading(NOT_RANKED, not_ranked(summaries)));
-    notes.extend(distance_classes_note(samples).map(Note::from));
-    notes.extend(round_trip_modes_note(summaries));
-    notes.extend(with_heading("Drift over the repetitions:", drifts(samples)));
+    notes.extend(with_heading("Drift over the repetitions:", drifts(summaries, samples)));
+    notes.extend(notes_without_tables(summaries, samples, precision));
+    notes
+}
+
+/// Returns those notes on `samples` and their `summaries` that the tables on data quality in a report do not contain.
+pub fn notes_without_tables(
+    summaries: &[CaseSummary],
+    samples: &[Sample],
+    precision: Option<Precision>,
+) -> Vec<Note> {
+    let classes = distance_classes_note(samples).map(Note::from);
+    let mut notes: Vec<Note> =
+        classes.into_iter().chain(round_trip_modes_note(summaries)).collect();
     notes
         .extend(precision.into_iter().flat_map(|precision| precision_notes(summaries, &precision)));
     notes
@@ -210,31 +220,15 @@ fn name(case: &CaseSummary) -> String {
 }
 
 /// Lists the cases whose values rise or fall from the first repetition to the last.
-fn drifts(samples: &[Sample]) -> Vec<String> {
-    let mut series: HashMap<(&str, &Option<String>), Vec<f64>> = HashMap::new();
-    for sample in samples.iter().filter(|sample| sample.excluded.is_none()) {
-        let key = (sample.run.case.case_id.as_str(), &sample.cpu_pair_class);
-        series.entry(key).or_default().extend(main_figure(sample));
-    }
-    let mut series: Vec<_> = series.into_iter().collect();
-    series.sort_unstable_by_key(|(key, _)| *key);
-    let drifts = map(series.iter(), |((case, _), figures)| drift(case, figures));
+fn drifts(summaries: &[CaseSummary], samples: &[Sample]) -> Vec<String> {
+    let valid = ValidSamples::new(samples);
+    let drifts = map(summaries.iter(), |case| {
+        let change = drift(valid.of_case(case))?;
+        let (sign, size) = if change < 0.0 { ("-", -change) } else { ("+", change) };
+        let size = units::percent(size);
+        Some(format!("{}: {sign}{size} from the first to the last repetition", name(case)))
+    });
     drifts.into_iter().flatten().collect()
-}
-
-/// Returns the line for `case` if its `figures` drift.
-fn drift(case: &str, figures: &[f64]) -> Option<String> {
-    match steadiness(figures)? {
-        Steadiness::Steady => None,
-        Steadiness::Drifting { change, .. } => {
-            let (sign, size) = if change < 0.0 { ("-", -change) } else { ("+", change) };
-            let case = printable_line(case);
-            Some(format!(
-                "{case}: {sign}{} from the first to the last repetition",
-                units::percent(size)
-            ))
-        }
-    }
 }
 
 /// Returns a note on how many medians reached the requested precision, and on those that did not.

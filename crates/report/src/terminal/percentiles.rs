@@ -1,13 +1,11 @@
 //! Percentiles of single round trips: a table for each placement, mode and workload with answers.
 
-use std::collections::HashMap;
-
 use comfy_table::CellAlignment;
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::Sample;
-use ipcperf_results::analysis::{CaseSummary, Spread};
+use ipcperf_results::analysis::{CaseSummary, Spread, ValidSamples};
 use ipcperf_stats::median;
 
 use super::cells::{new_table, truncate};
@@ -15,59 +13,66 @@ use super::width::wrap;
 use crate::wording::{Heading, by_heading};
 
 /// Explanation below the tables.
-const LEGEND: &str = "p50 to p99.9: median of the percentile over the valid repetitions; max: longest round trip of \
+pub const PERCENTILES_LEGEND: &str = "p50 to p99.9: median of the percentile over the valid repetitions; max: longest round trip of \
     all valid repetitions";
 /// Text if no case has round trips.
 const NONE: &str = "Percentiles: none; only the workloads round-trip and request-reply have them.";
 
-/// Valid samples of each case and CPU distance class.
-type ValidSamples<'a> = HashMap<(&'a str, Option<&'a str>), Vec<&'a Sample>>;
-
-/// Formats the percentiles of the round trips of all `summaries`, at most `columns` wide. `samples` are those that were
-/// summarized.
-pub fn percentile_tables(summaries: &[CaseSummary], samples: &[Sample], columns: usize) -> String {
-    let valid = valid_samples(samples);
-    let answered = by_heading(summaries).into_iter();
-    let answered = answered.filter(|(heading, _)| heading.workload().is_answered());
-    let mut parts: Vec<String> =
-        answered.map(|(heading, cases)| table(&heading, &cases, &valid, columns)).collect();
-    parts.push(wrap(if parts.is_empty() { NONE } else { LEGEND }, columns));
-    parts.join("\n\n")
+/// Percentiles of the cases under one heading.
+#[derive(Clone, Debug)]
+pub struct PercentileTable {
+    /// Description of the figures and of the cases.
+    pub heading: String,
+    /// Cells of each row, in the order of [`Self::HEADER`].
+    pub rows: Vec<[String; Self::HEADER.len()]>,
 }
 
-fn valid_samples(samples: &[Sample]) -> ValidSamples<'_> {
-    let mut valid = ValidSamples::new();
-    for sample in samples.iter().filter(|sample| sample.excluded.is_none()) {
-        let class = sample.cpu_pair_class.as_deref();
-        valid.entry((sample.run.case.case_id.as_str(), class)).or_default().push(sample);
+impl PercentileTable {
+    /// Headings of the columns.
+    pub const HEADER: [&str; 7] = ["mechanism", "buffer", "p50", "p90", "p99", "p99.9", "max"];
+
+    /// Creates the table of `cases`, which belong under `heading`.
+    fn new<'a>(heading: &Heading, cases: &[&'a CaseSummary], valid: &ValidSamples<'a>) -> Self {
+        let what = match heading.workload() {
+            WorkloadKind::Stream | WorkloadKind::RoundTrip => "Round trip",
+            WorkloadKind::RequestReply => "Request-reply",
+        };
+        let row = |case: &&'a CaseSummary| {
+            let [p50, p90, p99, p999, max] = percentiles(case, valid.of_case(case)).map(cell);
+            let size = Bytes(case.case.buffer_bytes).to_string();
+            [truncate(case.series()), size, p50, p90, p99, p999, max]
+        };
+        Self {
+            heading: format!("{what}: percentiles of single trips, {}", heading.configuration()),
+            rows: cases.iter().map(row).collect(),
+        }
     }
-    valid
+
+    fn text(&self, columns: usize) -> String {
+        let mut table = new_table(columns);
+        table.set_header(Self::HEADER);
+        table.add_rows(&self.rows);
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        format!("{}\n{table}", wrap(&self.heading, columns))
+    }
 }
 
-/// Formats the percentiles of `cases`, which belong under `heading`.
-fn table(
-    heading: &Heading,
-    cases: &[&CaseSummary],
-    valid: &ValidSamples<'_>,
-    columns: usize,
-) -> String {
-    let mut table = new_table(columns);
-    table.set_header(["mechanism", "buffer", "p50", "p90", "p99", "p99.9", "max"]);
-    for case in cases {
-        let id = (case.case.case_id.as_str(), case.cpu_pair_class.as_deref());
-        let samples = valid.get(&id).map_or(&[][..], Vec::as_slice);
-        let name = [truncate(case.series()), Bytes(case.case.buffer_bytes).to_string()];
-        table.add_row(name.into_iter().chain(percentiles(case, samples).map(cell)));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let what = match heading.workload() {
-        WorkloadKind::Stream | WorkloadKind::RoundTrip => "Round trip",
-        WorkloadKind::RequestReply => "Request-reply",
-    };
-    let heading = format!("{what}: percentiles of single trips, {}", heading.configuration());
-    format!("{}\n{table}", wrap(&heading, columns))
+/// Returns the percentiles of the round trips of all `summaries` by heading. `samples` are those that were summarized.
+pub fn percentile_tables(summaries: &[CaseSummary], samples: &[Sample]) -> Vec<PercentileTable> {
+    let valid = ValidSamples::new(samples);
+    let all = by_heading(summaries).into_iter();
+    let answered = all.filter(|(heading, _)| heading.workload().is_answered());
+    answered.map(|(heading, cases)| PercentileTable::new(&heading, &cases, &valid)).collect()
+}
+
+/// Formats the percentiles of the round trips of all `summaries`, at most `columns` wide.
+pub fn percentiles_text(summaries: &[CaseSummary], samples: &[Sample], columns: usize) -> String {
+    let tables = percentile_tables(summaries, samples);
+    let legend = if tables.is_empty() { NONE } else { PERCENTILES_LEGEND };
+    let tables = tables.iter().map(|table| table.text(columns));
+    tables.chain([wrap(legend, columns)]).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Returns p50, p90, p99, p99.9 and the maximum of the round trips of a case, ns. A value is `None` if it is unknown.
@@ -125,7 +130,7 @@ mod tests {
 
     fn tables_of(samples: &[Sample], columns: usize) -> String {
         let case = samples[0].run.case.case_id.clone();
-        percentile_tables(&summarize(&[case], &[], samples, &[], None), samples, columns)
+        percentiles_text(&summarize(&[case], &[], samples, &[], None), samples, columns)
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
+use ipcperf_plan::machine::{NoiseDetection, noise_detection};
 use ipcperf_plan::{Case, CaseInstruments, MissingPart, Plan, StoppingRule};
 
 use super::cells::new_table;
@@ -12,8 +13,6 @@ use super::width::wrap;
 
 /// Maximum number of cases listed. More are only counted.
 const MAX_LISTED: usize = 400;
-/// Number of retries that noise detection of the command always allows.
-const MIN_RETRIES: u64 = 10;
 
 /// A property of the planned cases.
 struct PlanColumn {
@@ -138,26 +137,18 @@ fn length_lines(plan: &Plan) -> Vec<String> {
             ),
         ],
     };
-    lines.extend(busy_line(plan));
+    lines.extend(busy_line(plan, noise_detection()));
     lines.push(format!("Seed of the order of the runs: {}", plan.seed));
     lines
 }
 
 /// Says how much longer the measurement takes on a busy machine. `None` if no run is retried.
-fn busy_line(plan: &Plan) -> Option<String> {
-    let retries = max_retries(plan);
+fn busy_line(plan: &Plan, noise: NoiseDetection) -> Option<String> {
+    let retries = plan.max_retries(noise);
     let longer = units::duration(time_of_runs(plan, retries));
     let runs =
         if retries == 1 { "1 disturbed run is" } else { &format!("{retries} disturbed runs are") };
     (retries > 0).then(|| format!("On a busy machine, up to {runs} retried: up to {longer} longer"))
-}
-
-/// Returns the maximum number of retries: half of the planned runs, or [`MIN_RETRIES`] if that is more, but never more
-/// than the attempts of all repetitions allow. Runs of the first block are not retried.
-fn max_retries(plan: &Plan) -> u64 {
-    let repetitions = plan.cases.len() as u64 * u64::from(plan.full_blocks().saturating_sub(1));
-    let allowed = repetitions.saturating_mul(u64::from(plan.attempts.saturating_sub(1)));
-    (plan.runs() / 2).max(MIN_RETRIES).min(allowed)
 }
 
 /// Returns the estimated time of `count` runs of average length.
@@ -196,9 +187,8 @@ mod tests {
     #[test]
     fn without_runs_nothing_is_retried_and_nothing_is_said() {
         let plan = plan_without_cases();
-        assert_eq!(max_retries(&plan), 0);
         assert_eq!(time_of_runs(&plan, 10), Duration::ZERO);
-        assert_eq!(busy_line(&plan), None);
+        assert_eq!(busy_line(&plan, NoiseDetection::On), None);
         assert_eq!(shared_line(&[&FACTOR_COLUMNS[0]], &plan.cases), None);
     }
 

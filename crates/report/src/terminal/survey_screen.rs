@@ -4,7 +4,7 @@ use comfy_table::{CellAlignment, ContentArrangement};
 use ipcperf_model::units;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::analysis::{
-    AnalyzedFile, CaseSummary, ComparedSize, Comparison, comparisons_at,
+    AnalyzedFile, CaseSummary, ComparedSize, Comparison, NoRanking, comparisons_at, why_not_ranked,
 };
 use textwrap::core::display_width;
 
@@ -18,6 +18,11 @@ use crate::wording::{TIE_RATIO, limit_text};
 const BEST: char = '*';
 const SCATTER: char = '~';
 const LOSS: char = '!';
+/// Line that explains why a value is in parentheses although its runs are valid.
+const HANDED_OVER: &str =
+    "(value) also if memory is handed over: such mechanisms are only compared with --touch both";
+/// Line that explains why a survey on a machine with one CPU has fewer columns.
+pub const ONE_CPU: &str = "Nothing was measured on two CPUs: the columns are those for one CPU.";
 
 /// Returns the survey in `file` as text of at most `columns` characters a line, without the heading.
 pub fn survey_screen(file: &AnalyzedFile, columns: usize) -> String {
@@ -25,8 +30,13 @@ pub fn survey_screen(file: &AnalyzedFile, columns: usize) -> String {
     let answers = survey_answers(&file.summaries, &survey);
     let quality = disturbed_note(&file.results.samples);
     let quality = quality.unwrap_or_else(|| "No run was disturbed.".to_owned());
-    let table = table(survey, columns);
-    wrap(&[table, legend(), answers.join("\n"), quality].join("\n"), columns)
+    let remarks = [
+        survey.has_handed_over().then(|| HANDED_OVER.to_owned()),
+        survey.has_one_cpu().then(|| ONE_CPU.to_owned()),
+    ];
+    let mut lines = vec![table(survey, columns), legend()];
+    lines.extend(remarks.into_iter().flatten().chain(answers).chain([quality]));
+    wrap(&lines.join("\n"), columns)
 }
 
 /// Explains the marks in cells.
@@ -80,8 +90,8 @@ fn cell_text(cell: Option<SurveyCell>) -> String {
     format!("{text}{best}{caution}")
 }
 
-/// Names the best mechanism for small and for large messages, and what limits the latter. The table `survey`
-/// determines placement, workload and CPU distance class.
+/// Names the best mechanism for small and for large messages, and what limits the latter, or says why there is no
+/// ranking. The table `survey` determines placement, workload, message options and CPU distance class.
 pub fn survey_answers(summaries: &[CaseSummary], survey: &SurveyTable<'_>) -> Vec<String> {
     let main = |size, workload| main_comparison(summaries, size, workload, survey);
     let small = main(ComparedSize::Smallest, survey.answered);
@@ -92,10 +102,33 @@ pub fn survey_answers(summaries: &[CaseSummary], survey: &SurveyTable<'_>) -> Ve
         }
         Comparison::Undecided(_) | Comparison::Refused(_) => None,
     });
-    [small, large].iter().flatten().map(comparison_line).chain(limit).collect()
+    let answers: Vec<String> =
+        [small, large].iter().flatten().map(comparison_line).chain(limit).collect();
+    if answers.is_empty() {
+        return vec![no_ranking_text(why_not_ranked(summaries)).to_owned()];
+    }
+    answers
 }
 
-/// Returns the comparison at the placement and in the CPU distance class of `survey` if there is one, or else another.
+const fn no_ranking_text(why: NoRanking) -> &'static str {
+    match why {
+        NoRanking::TooFew => {
+            "Not ranked: fewer than two mechanisms were measured, so there is nothing to compare."
+        }
+        NoRanking::KernelBuffer => {
+            "Not ranked: only cases with the default kernel buffer are; measure without --kernel-buffer."
+        }
+        NoRanking::NotDelivered => {
+            "Not ranked: mechanisms that hand memory over are only compared with --touch both."
+        }
+        NoRanking::DifferentConditions => {
+            "Not ranked: no two mechanisms were measured under the same conditions as the table."
+        }
+    }
+}
+
+/// Returns the comparison under the conditions of `survey`: the one at its placement and in its CPU distance class if
+/// there is one, or else another.
 fn main_comparison(
     summaries: &[CaseSummary],
     size: ComparedSize,
@@ -103,14 +136,18 @@ fn main_comparison(
     survey: &SurveyTable<'_>,
 ) -> Option<Comparison> {
     let all = comparisons_at(summaries, size).into_iter();
-    all.filter(|comparison| comparison.workload() == workload).max_by_key(|comparison| {
+    let is_meant = |comparison: &Comparison| {
+        comparison.workload() == workload && survey.has_conditions_of(comparison)
+    };
+    all.filter(is_meant).max_by_key(|comparison| {
         let is_there = Some(comparison.placement()) == survey.placement;
-        (is_there, comparison.class() == survey.class())
+        (is_there, comparison.class() == survey.class(workload))
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_model::message_options::Touch;
     use ipcperf_results::testing::{analyzed_file, sample};
     use ipcperf_results::{ExclusionReason, Sample};
 
@@ -165,7 +202,59 @@ mod tests {
     fn one_cpu_has_no_columns_for_two() {
         let text = screen(&["same"], 100);
         assert!(text.contains("same CPU") && !text.contains("2 CPUs"), "{text}");
-        assert!(text.contains("bandwidth"), "{text}");
+        assert!(text.contains("bandwidth") && text.contains(ONE_CPU), "{text}");
+        assert!(!screen(&["same", "split"], 100).contains(ONE_CPU));
+    }
+
+    /// The table has the message options that come first, so the sentences must have them too.
+    #[test]
+    fn the_sentences_have_the_message_options_of_the_table() {
+        let mut samples = Vec::new();
+        for (touch, pipe_us) in [(Touch::None, 2_000), (Touch::Both, 9_000)] {
+            for mut one in [runs("pipe", "split", pipe_us), runs("tcp", "split", 5_000)].concat() {
+                one.run.case.touch = touch;
+                one.run.case.case_id += touch.name();
+                samples.push(one);
+            }
+        }
+        let text = survey_screen(&analyzed_file("survey.jsonl", samples, Vec::new()), 100);
+        assert!(text.contains("Shortest round trip at 64 B, placement split: pipe, "), "{text}");
+        assert!(!text.contains("touch both:"), "{text}");
+    }
+
+    /// Returns the runs of `mechanism` in CPU distance class `far`, except those of `workload` after the third block.
+    fn apart(mechanism: &str, workload: WorkloadKind, elapsed_us: u64) -> Vec<Sample> {
+        let mut samples = runs(mechanism, "split", elapsed_us);
+        for one in &mut samples {
+            let is_near = one.run.case.workload == workload && one.run.block > 3;
+            one.cpu_pair_class = Some(if is_near { "near" } else { "far" }.to_owned());
+        }
+        samples
+    }
+
+    #[test]
+    fn each_sentence_has_the_class_of_its_column() {
+        let workload = WorkloadKind::RoundTrip;
+        let samples = [apart("pipe", workload, 2_000), apart("tcp", workload, 5_000)].concat();
+        let text = survey_screen(&analyzed_file("survey.jsonl", samples, Vec::new()), 100);
+        assert!(text.contains("Shortest round trip at 64 B, placement split (near): "), "{text}");
+        assert!(text.contains("Highest bandwidth at 1 MiB, placement split (far): "), "{text}");
+    }
+
+    #[test]
+    fn without_a_ranking_the_reason_is_given() {
+        let text = |samples| survey_screen(&analyzed_file("x", samples, Vec::new()), 100);
+        assert!(text(runs("pipe", "split", 2_000)).contains("fewer than two mechanisms"));
+        let handed_over = [runs("pipe", "split", 9), runs("bus-memfd", "split", 1)].concat();
+        let shown = text(handed_over);
+        assert!(shown.contains(HANDED_OVER), "{shown}");
+        assert!(shown.contains("Not ranked: mechanisms that hand memory over"), "{shown}");
+        let mut buffered = [runs("pipe", "split", 9), runs("tcp", "split", 1)].concat();
+        for one in &mut buffered {
+            one.run.case.kernel_buffer = "5120".to_owned();
+            one.run.case.kernel_buffer_requested_bytes = Some(5_120);
+        }
+        assert!(text(buffered).contains("without --kernel-buffer"));
     }
 
     /// A mechanism whose runs were disturbed may be the best, so no other one is marked.

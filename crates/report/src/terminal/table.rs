@@ -1,6 +1,6 @@
 //! Tables of results: one for each workload, mode, placement and kernel buffer, or several if it exceeds the width.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 
 use comfy_table::Table;
 use ipcperf_model::parallel::map;
@@ -11,13 +11,14 @@ use textwrap::core::display_width;
 
 use super::cell_text::{cell_text, cpu_time_text, hardware_limit_share, legend};
 use super::cells::CaseRow;
+use super::granted_sizes::with_granted_sizes;
 use super::grid::{DetailColumn, Grid, ResultsTable};
 use super::refusals::refusals;
 use super::width::wrap;
 use crate::wording::{ErrorBar, Heading, TableHeading, headings};
 
 /// Legend of the columns of CPU time.
-const CPU_TIME_LEGEND: &str =
+pub const CPU_TIME_LEGEND: &str =
     "CPU/msg, CPU/trip: CPU time of a message or a round trip, all roles together (median)";
 
 /// The results under one heading.
@@ -29,6 +30,8 @@ pub struct Section {
     pub hardware_limit_shares: Option<ResultsTable>,
     /// CPU time of a message or round trip. `None` if it is unknown.
     cpu_times: Option<DetailColumn>,
+    /// Sizes of the kernel buffers. `None` if there are none.
+    pub granted_sizes: Option<ResultsTable>,
     /// Legend of the marks in the cells, one line each.
     legend: Vec<String>,
 }
@@ -61,8 +64,7 @@ pub struct TableView {
 
 /// Formats all tables of `summaries`, with the refused cases below.
 pub fn tables(summaries: &[CaseSummary], view: &TableView) -> String {
-    let rows = rows_with_granted_sizes(summaries, view.requested_buffer_bytes);
-    let sections = sections_of(summaries, &rows, view.error_bar);
+    let sections = sections_of(summaries, view.error_bar, view.requested_buffer_bytes);
     let mut parts: Vec<String> = map(sections.iter(), |section| section.text(view));
     if sections.iter().any(|section| section.cpu_times.is_some()) {
         parts.push(wrap(CPU_TIME_LEGEND, view.columns));
@@ -76,47 +78,24 @@ pub fn tables(summaries: &[CaseSummary], view: &TableView) -> String {
 
 /// Groups the results of `summaries` by heading.
 pub fn sections(summaries: &[CaseSummary], error_bar: ErrorBar) -> Vec<Section> {
-    let rows: Vec<CaseRow> = summaries.iter().map(CaseRow::new).collect();
-    sections_of(summaries, &rows, error_bar)
+    sections_of(summaries, error_bar, |_| None)
 }
 
-/// Groups `rows`, those of `summaries`, by heading.
+/// Groups the results of `summaries` by heading. Rows whose request, `requested_buffer_bytes`, the kernel rounded name
+/// both sizes.
 fn sections_of(
     summaries: &[CaseSummary],
-    rows: &[CaseRow<'_>],
     error_bar: ErrorBar,
+    requested_buffer_bytes: fn(&CaseIdentity) -> Option<u64>,
 ) -> Vec<Section> {
-    let measured = measured_series(rows);
+    let rows: Vec<CaseRow> = summaries.iter().map(CaseRow::new).collect();
+    let measured = measured_series(&rows);
     let headings = headings(summaries);
     map(headings.iter(), |heading| {
-        let rows = rows_under(heading, &headings, rows, &measured);
-        section(heading, &rows, error_bar)
+        let rows = rows_under(heading, &headings, &rows, &measured);
+        let rows = with_granted_sizes(&rows, requested_buffer_bytes);
+        section(heading, &rows.iter().collect::<Vec<_>>(), error_bar)
     })
-}
-
-/// Returns the rows of `summaries`. If the kernel granted the cases of a series other sizes than they request, the name
-/// of the series says so.
-fn rows_with_granted_sizes(
-    summaries: &[CaseSummary],
-    requested_buffer_bytes: fn(&CaseIdentity) -> Option<u64>,
-) -> Vec<CaseRow<'_>> {
-    let mut rows: Vec<CaseRow<'_>> = summaries.iter().map(CaseRow::new).collect();
-    let mut sizes: HashMap<String, BTreeSet<(u64, u64)>> = HashMap::new();
-    for row in &rows {
-        let granted = row.case.kernel_buffer_granted_bytes;
-        if let Some((requested, granted)) = requested_buffer_bytes(&row.case.case).zip(granted)
-            && requested != granted
-        {
-            sizes.entry(row.series.clone()).or_default().insert((requested, granted));
-        }
-    }
-    for row in &mut rows {
-        for (requested, granted) in sizes.get(&row.series).cloned().unwrap_or_default() {
-            let (requested, granted) = (Bytes(requested), Bytes(granted));
-            row.series += &format!(" ({requested} requested, {granted} granted)");
-        }
-    }
-    rows
 }
 
 /// Returns the series of which at least one case was not refused.
@@ -125,15 +104,15 @@ fn measured_series<'a>(rows: impl IntoIterator<Item = &'a CaseRow<'a>>) -> HashS
     measured.map(|row| row.series.as_str()).collect()
 }
 
-/// Returns the rows under `heading`, one of `headings`. A refused cell is shown with the other cells of its series. If no
-/// table has any (`measured` lists the series that have some), it is shown under every heading. A case without a CPU
+/// Returns the rows under `heading`, one of `headings`. A refused cell is shown with the other cells of its series. If
+/// no table has any (`measured` lists the series that have some), it is shown under every heading. A case without a CPU
 /// distance class, because every run was disturbed or failed, is shown once, under the first heading that fits it.
-fn rows_under<'a>(
+fn rows_under<'a, 'b>(
     heading: &Heading,
     headings: &[Heading],
-    rows: &'a [CaseRow<'a>],
+    rows: &'a [CaseRow<'b>],
     measured: &HashSet<&str>,
-) -> Vec<&'a CaseRow<'a>> {
+) -> Vec<&'a CaseRow<'b>> {
     let is_first =
         |row: &CaseRow| headings.iter().find(|one| one.covers(row.case)) == Some(heading);
     let belongs = |row: &&CaseRow| {
@@ -159,6 +138,7 @@ fn section(heading: &Heading, rows: &[&CaseRow<'_>], error_bar: ErrorBar) -> Sec
         title: "CPU time",
         cells: cpu_times,
     });
+    let granted_sizes = ResultsTable::from_rows(rows, granted_size);
     let cases: Vec<&CaseSummary> = rows.iter().map(|row| row.case).collect();
     Section {
         heading: heading.of_table(&repetition_range(rows), error_bar),
@@ -166,11 +146,23 @@ fn section(heading: &Heading, rows: &[&CaseRow<'_>], error_bar: ErrorBar) -> Sec
         hardware_limit_shares: (!limited.is_empty())
             .then(|| ResultsTable::from_rows(&limited, hardware_limit_share)),
         cpu_times,
+        granted_sizes: (!granted_sizes.is_blank()).then_some(granted_sizes),
         legend: legend(&cases),
     }
 }
 
+/// Formats the size of the kernel buffer of a case. Empty if it has none.
+fn granted_size(case: &CaseSummary) -> String {
+    let granted = case.kernel_buffer_granted_bytes;
+    granted.map_or_else(String::new, |bytes| Bytes(bytes).to_string())
+}
+
 impl Section {
+    /// Lays out the results, each with its CPU time, for `columns` characters.
+    pub fn with_cpu_times(&self, columns: usize) -> Grid {
+        self.results.arranged(self.cpu_times.as_slice(), columns)
+    }
+
     fn text(&self, view: &TableView) -> String {
         let heading = self.heading.to_string();
         let fits = display_width(&heading) <= view.columns;

@@ -34,7 +34,7 @@ pub fn wrap(text: &str, columns: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Wraps `text` to `columns` as a paragraph that is indented by `indent`. `label` stands in the indentation of its first
+/// Wraps `text` to `columns` as a paragraph that is indented by `indent`. `label` is in the indentation of its first
 /// line.
 pub fn paragraph(label: &str, text: &str, indent: usize, columns: usize) -> String {
     let first = format!("{label:indent$}");

@@ -44,6 +44,15 @@ impl Comparison {
         }
     }
 
+    /// Returns the message options of all cases that were compared.
+    pub const fn message_options(&self) -> MessageOptions {
+        match self {
+            Self::Ranked(ranking) => ranking.message_options,
+            Self::Refused(refused) => refused.message_options,
+            Self::Undecided(undecided) => undecided.message_options,
+        }
+    }
+
     /// Returns the message size that was compared, bytes.
     pub const fn buffer_bytes(&self) -> u64 {
         match self {

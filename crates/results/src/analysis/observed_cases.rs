@@ -54,7 +54,8 @@ pub fn observed_cases_where(
     let cases = results.header.plan.cases.iter();
     let kept = cases.filter_map(|case| kept_runs(case, &results.samples));
     let meant = kept.filter(|(representative, _)| is_meant(representative));
-    meant.flat_map(|(run, kept)| observe_runs(run, &kept, &by_run)).collect()
+    let timeout_s = results.header.plan.timeout_s;
+    meant.flat_map(|(run, kept)| observe_runs(run, &kept, &by_run, timeout_s)).collect()
 }
 
 /// Whether `sample` was observed by instruments, and is not the twin of a run that was.
@@ -78,11 +79,13 @@ fn kept_runs<'a>(case: &str, samples: &'a [Sample]) -> Option<(&'a Sample, Vec<&
     Some((representative, runs))
 }
 
-/// Returns what each instrument observed in `run`, the representative one, or in all `kept` runs.
+/// Returns what each instrument observed in `run`, the representative one, or in all `kept` runs, which had this
+/// timeout.
 fn observe_runs(
     run: &Sample,
     kept: &[&Sample],
     by_run: &ObservationsByRun<'_>,
+    timeout_s: f64,
 ) -> Vec<ObservedCase> {
     let observe = |instrument: &String| {
         let known = find(instrument);
@@ -95,7 +98,7 @@ fn observe_runs(
             Some(pool) => pool(&observed),
             None => observed.pop().unwrap_or_default(),
         };
-        let sampling = ProfileSampling::from_observations(&observations, runs);
+        let sampling = ProfileSampling::from_observations(&observations, runs, timeout_s);
         ObservedCase {
             case_id: run.run.case.case_id.clone(),
             cell: run.run.case.cell().to_owned(),
@@ -135,6 +138,7 @@ mod tests {
 
     use super::*;
     use crate::ExclusionReason;
+    use crate::analysis::SuggestedRun;
     use crate::testing::{analyzed_file, sample};
 
     /// Returns the profile of a run with 15 samples.
@@ -181,7 +185,8 @@ mod tests {
         let sampling = profile.sampling.expect("samples");
         assert_eq!((sampling.samples, sampling.runs), (8 * 15, 8));
         // 120 samples in 8 runs of 64,000 bytes.
-        assert_eq!(sampling.suggested_total_bytes, Some(1 << 19));
+        let suggestion = SuggestedRun { total_bytes: 1 << 19, timeout_s: None };
+        assert_eq!(sampling.suggestion, Some(suggestion));
         let Some(InstrumentView::Table(samples)) = profile.views.first() else { panic!("a table") };
         assert_eq!(samples.rows[0][3], ipcperf_model::instrument_view::Value::Count(120));
     }

@@ -54,17 +54,18 @@ fn comparable(summaries: &[CaseSummary]) -> Vec<&CaseSummary> {
         .iter()
         .filter(|case| Some(case.case.mode) == mode)
         .filter(|case| case.case.kernel_buffer_requested_bytes.is_none())
-        .filter(|case| is_delivered(case))
+        .filter(|case| case.is_delivered())
         .filter(|case| !case.case.is_harness_only() && case.refused.is_none())
         .collect()
 }
 
-/// Whether the receiver is known to have the payload. If it is handed over in place, nothing need have been moved
-/// unless both peers touch it.
-fn is_delivered(case: &CaseSummary) -> bool {
-    let identity = &case.case;
-    let is_handed_over = identity.facts.as_ref().is_some_and(|known| known.is_handed_over);
-    !is_handed_over || identity.touch == Touch::Both
+impl CaseSummary {
+    /// Whether the receiver is known to have the payload. If it is handed over in place, nothing need have been moved
+    /// unless both peers touch it.
+    pub fn is_delivered(&self) -> bool {
+        let is_handed_over = self.case.facts.as_ref().is_some_and(|known| known.is_handed_over);
+        !is_handed_over || self.case.touch == Touch::Both
+    }
 }
 
 fn placements<'a>(cases: &[&'a CaseSummary]) -> Vec<&'a str> {

@@ -129,7 +129,10 @@ fn symbols(role: &RoleProfile) -> Table {
 fn remaining_symbols(symbols: &[SymbolShare]) -> Option<Vec<Value>> {
     let samples = symbols.iter().fold(0, |sum: u64, symbol| sum.saturating_add(symbol.samples));
     let share = symbols.iter().map(|symbol| symbol.share).sum();
-    let name = format!("{} more functions", symbols.len());
+    let name = match symbols.len() {
+        1 => "1 more function".to_owned(),
+        more => format!("{more} more functions"),
+    };
     let figures = [Value::Text(name), Value::Count(samples), Value::Share(share)];
     let absent = std::iter::repeat_n(Value::Absent, 3);
     (!symbols.is_empty()).then(|| figures.into_iter().chain(absent).collect())
@@ -202,6 +205,16 @@ mod tests {
         assert_eq!((&*functions.title, functions.rows.len()), (title, MAX_SYMBOLS + 1));
         let rest = [Value::Text("5 more functions".to_owned()), Value::Count(5)];
         assert_eq!(functions.rows[MAX_SYMBOLS][..2], rest);
+    }
+
+    #[test]
+    fn a_single_function_that_is_not_shown_is_one_function() {
+        let mut all = observations();
+        all.truncate(3 + MAX_SYMBOLS + 1);
+        let shown = views(&all);
+        let Some(InstrumentView::Table(functions)) = shown.last() else { panic!("{shown:?}") };
+        let last = functions.rows.last().map(|row| &row[0]);
+        assert_eq!(last, Some(&Value::Text("1 more function".to_owned())));
     }
 
     #[test]

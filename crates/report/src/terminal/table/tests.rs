@@ -137,6 +137,40 @@ fn a_request_that_the_kernel_rounded_is_shown_with_what_was_granted() {
     assert!(!requesting(|_| Some(8192)).contains("granted"));
 }
 
+/// The default kernel buffer and a requested one have separate tables with rows of the same name.
+#[test]
+fn only_the_table_of_the_request_shows_the_rounded_size() {
+    let mut all = scripted(WorkloadKind::Stream, &["pipe"], &[64]);
+    let mut requested = scripted(WorkloadKind::Stream, &["pipe"], &[64]);
+    requested[0].case.kernel_buffer = "5120".to_owned();
+    requested[0].case.kernel_buffer_requested_bytes = Some(5_120);
+    requested[0].kernel_buffer_granted_bytes = Some(8_192);
+    all.extend(requested);
+    let view = TableView {
+        requested_buffer_bytes: |case| case.kernel_buffer_requested_bytes,
+        ..view(ErrorBar::Iqr, 100)
+    };
+    let text = tables(&all, &view);
+    let names: Vec<&str> = text.lines().filter(|line| line.starts_with(" pipe")).collect();
+    let [default, rounded] = names[..] else { panic!("{text}") };
+    assert!(!default.contains("granted"), "{text}");
+    assert!(rounded.starts_with(" pipe (5 KiB requested, 8 KiB granted)"), "{text}");
+}
+
+/// With `--kernel-buffer match`, each size requests another buffer.
+#[test]
+fn sizes_that_differ_within_a_row_are_not_in_its_name() {
+    let mut all = scripted(WorkloadKind::Stream, &["pipe"], &[64, 4096]);
+    for case in &mut all {
+        case.kernel_buffer_granted_bytes = Some(4_096);
+    }
+    let view = TableView {
+        requested_buffer_bytes: |case| Some(case.buffer_bytes),
+        ..view(ErrorBar::Iqr, 100)
+    };
+    assert!(!tables(&all, &view).contains("granted"));
+}
+
 /// Returns summaries with everything that makes a table wide: long names, many sizes, several modes, a loss, a
 /// refusal.
 fn wide() -> Vec<CaseSummary> {

@@ -8,9 +8,9 @@ use ipcperf_model::instrument_view::Value;
 use ipcperf_model::observation::{Observation, rows_of};
 use textwrap::core::display_width;
 
-use super::clip::clip;
 use super::time_bars::HistogramAxis;
 use crate::terminal::cells::new_table;
+use crate::terminal::clip::{CutAt, clip};
 use crate::terminal::instrument_views::value_text;
 
 /// Headings of the columns before the bars.
@@ -45,7 +45,7 @@ impl<'a> RoleCalls<'a> {
     /// Formats the calls with the bars on `axis`. If there are more than `max_rows`, the last row counts the others.
     fn text(&self, axis: Option<&HistogramAxis>, max_rows: usize) -> String {
         if self.calls.is_empty() {
-            return format!("System calls: {}: none", clip(self.role, MAX_NAME_WIDTH));
+            return format!("System calls: {}: none", clip_name(self.role));
         }
         let shown = match self.calls.len() {
             all if all <= max_rows => all,
@@ -61,7 +61,7 @@ impl<'a> RoleCalls<'a> {
             column.set_cell_alignment(CellAlignment::Right);
         }
         let times = axis.map_or_else(String::new, |axis| format!(" (times: {})", axis.describe()));
-        let title = format!("System calls: {}{times}", clip(self.role, MAX_NAME_WIDTH));
+        let title = format!("System calls: {}{times}", clip_name(self.role));
         let lines = [title, table.to_string()].into_iter().chain(self.describe_hidden(shown));
         lines.collect::<Vec<_>>().join("\n")
     }
@@ -94,7 +94,11 @@ fn cells(call: &SyscallRow) -> [String; HEADINGS.len()] {
         Value::Ns(call.percentiles_ns.p50),
     ];
     let [count, errors, bytes, total, median] = figures.map(|value| value_text(&value));
-    [clip(&call.syscall, MAX_NAME_WIDTH), count, errors, bytes, total, median]
+    [clip_name(&call.syscall), count, errors, bytes, total, median]
+}
+
+fn clip_name(name: &str) -> String {
+    clip(name, MAX_NAME_WIDTH, CutAt::Character)
 }
 
 fn bars(call: &SyscallRow, axis: Option<&HistogramAxis>) -> String {

@@ -5,7 +5,7 @@ use ipcperf_model::observation::{Observation, rows_of};
 use ipcperf_model::units;
 use textwrap::core::display_width;
 
-use super::clip::clip;
+use crate::terminal::clip::{CutAt, clip};
 
 /// Maximum number of functions shown for each role.
 const MAX_FUNCTIONS: usize = 10;
@@ -72,13 +72,17 @@ impl RoleFunctions {
             hidden => Some(format!("{hidden} more functions")),
         };
         let hidden = hidden.map(|text| format!("{:SHARE_WIDTH$}{text}", ""));
-        std::iter::once(clip(&heading, width)).chain(shown).chain(hidden).collect()
+        std::iter::once(clip(&heading, width, CutAt::Character))
+            .chain(shown)
+            .chain(hidden)
+            .collect()
     }
 }
 
 fn function_line(symbol: &SymbolShare, width: usize) -> String {
     let mark = if symbol.space == Space::Kernel { IN_KERNEL } else { "" };
-    let name = clip(&symbol.symbol, width.saturating_sub(SHARE_WIDTH + mark.len()));
+    let room = width.saturating_sub(SHARE_WIDTH + mark.len());
+    let name = clip(&symbol.symbol, room, CutAt::Character);
     format!("{:>7} {name}{mark}", units::percent(symbol.share))
 }
 

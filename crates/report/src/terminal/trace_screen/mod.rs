@@ -2,14 +2,13 @@
 //! as there is room. What tracing cost stands last.
 
 mod calls;
-mod clip;
 mod footer;
 mod functions;
 mod role_times;
 mod time_bars;
+mod traced_parts;
 
-use ipcperf_model::instrument::find;
-use ipcperf_model::instrument::profile::ProfileRow;
+use ipcperf_model::instrument::profile::{self, ProfileRow};
 use ipcperf_model::instrument::rusage::RusageRow;
 use ipcperf_model::instrument::sched::SchedRow;
 use ipcperf_model::instrument::syscalls::{self, SyscallRow};
@@ -17,21 +16,20 @@ use ipcperf_model::instrument_view::{InstrumentView, Value};
 use ipcperf_model::observation::{Observation, roles};
 use ipcperf_model::units;
 use ipcperf_results::Sample;
-use ipcperf_results::analysis::{AnalyzedFile, ProfileSampling, TracedRun, traced_runs};
+use ipcperf_results::analysis::{AnalyzedFile, ProfileSampling};
 
 use self::calls::{RoleCalls, call_tables};
-use self::clip::clip;
 use self::footer::{Hidden, footer};
 use self::functions::hottest_functions;
 use self::role_times::role_times;
+use self::traced_parts::TracedParts;
+use super::clip::{CutAt, clip};
 use super::instrument_views::{value_text, view_text};
 use super::instruments::sampling_note;
 use super::width::wrap;
 
 /// Maximum number of roles shown: sender, receiver and broker.
 const MAX_ROLES: usize = 3;
-/// Maximum height of the footer: two lines on what is hidden, two commands, and the cost.
-const FOOTER_LINES: usize = 5;
 
 /// Presentation of what one instrument observed in one run.
 struct InstrumentViews {
@@ -44,27 +42,35 @@ struct InstrumentViews {
 /// Returns the trace in `file` as text of at most `max_lines` lines, without the heading; `None` if no run was traced.
 /// On terminals of 100 or more `columns`, no line is wider than they are, except for a long path of the file.
 pub fn trace_screen(file: &AnalyzedFile, columns: usize, max_lines: usize) -> Option<String> {
-    let runs = traced_runs(&file.results);
-    let main = runs.first()?;
-    let observed = observations(main);
+    let traced = TracedParts::new(&file.results);
+    let main = traced.main_run()?;
+    let observed = traced.observations();
     let all_roles = roles(&observed);
     let shown_roles = &all_roles[..all_roles.len().min(MAX_ROLES)];
-    let summaries = summaries(main.sample, shown_roles, &observed, columns);
-    let room = max_lines.saturating_sub(height(&summaries) + FOOTER_LINES + 3);
-    let mut parts = vec![headline(main.sample, columns)];
-    parts.extend(calls(main.sample, shown_roles, &observed, columns, room));
+    let views = traced.views();
+    let mut hidden =
+        Hidden { roles: all_roles.len() - shown_roles.len(), views: count_views(&views) };
+    // The footer is highest if all views are hidden.
+    let footer_lines = footer(file, &hidden, columns).lines().count();
+    let summaries = summaries(file, &traced, shown_roles, &observed, columns);
+    let mut parts = vec![headline(main, columns)];
+    let missing = traced.describe_missing(&file.results);
+    parts.extend(missing.map(|line| wrap(&line, columns)));
+    let taken = height(&parts) + height(&summaries) + footer_lines + 2;
+    let room = max_lines.saturating_sub(taken);
+    parts.extend(calls(&traced, shown_roles, &observed, columns, room));
     parts.extend(summaries);
-    let room = max_lines.saturating_sub(height(&parts) + FOOTER_LINES + 1);
-    let views = runs.iter().flat_map(instrument_views).collect();
-    let (tables, hidden_views) = fill(views, columns, room);
+    let room = max_lines.saturating_sub(height(&parts) + footer_lines + 1);
+    let tables;
+    (tables, hidden.views) = fill(views, columns, room);
     parts.extend(tables);
-    let hidden = Hidden { roles: all_roles.len() - shown_roles.len(), views: hidden_views };
     parts.push(footer(file, &hidden, columns));
     Some(parts.join("\n\n"))
 }
 
-fn observations(run: &TracedRun<'_>) -> Vec<Observation> {
-    run.observations.iter().map(|one| one.to_observation()).collect()
+/// Returns the number of views of each instrument.
+fn count_views(all: &[InstrumentViews]) -> Vec<(String, usize)> {
+    all.iter().map(|one| (one.instrument.clone(), one.views.len())).collect()
 }
 
 /// Returns the number of lines of `parts` with an empty line between them.
@@ -85,19 +91,19 @@ fn headline(sample: &Sample, columns: usize) -> String {
         value_text(&Value::Ns(sample.elapsed_ns)),
         sample.run.run_id
     );
-    clip(&format!("{}: {figures}", case.cell()), columns)
+    clip(&format!("{}: {figures}", case.cell()), columns, CutAt::Character)
 }
 
 /// Returns the tables of system calls of `roles`, which fill at most `room` lines, but have at least one row each. A
 /// role without calls is mentioned if calls were observed.
 fn calls(
-    sample: &Sample,
+    traced: &TracedParts<'_>,
     roles: &[&str],
     observed: &[Observation],
     columns: usize,
     room: usize,
 ) -> Vec<String> {
-    if roles.is_empty() || !sample.instruments.iter().any(|name| name == syscalls::FACTS.name) {
+    if roles.is_empty() || !traced.has_instrument(syscalls::FACTS.name) {
         return Vec::new();
     }
     let calls: Vec<RoleCalls<'_>> =
@@ -108,32 +114,21 @@ fn calls(
 
 /// Returns the parts of fixed height: time and switches, and hottest functions with a note if there are few samples.
 fn summaries(
-    sample: &Sample,
+    file: &AnalyzedFile,
+    traced: &TracedParts<'_>,
     roles: &[&str],
     observed: &[Observation],
     columns: usize,
 ) -> Vec<String> {
     let functions = hottest_functions(roles, observed, columns).map(|functions| {
-        let sampling = ProfileSampling::from_observations(observed, &[sample]);
+        let timeout_s = file.results.header.plan.timeout_s;
+        let sampled: Vec<&Sample> = traced.run_of(profile::FACTS.name).into_iter().collect();
+        let sampling = ProfileSampling::from_observations(observed, &sampled, timeout_s);
         let note = sampling.and_then(|sampling| sampling_note(&sampling));
         let note = note.map(|note| wrap(&note, columns));
         [functions].into_iter().chain(note).collect::<Vec<_>>().join("\n")
     });
     role_times(roles, observed, columns).into_iter().chain(functions).collect()
-}
-
-/// Returns the presentation of each instrument of `run`.
-fn instrument_views(run: &TracedRun<'_>) -> Vec<InstrumentViews> {
-    let of_instrument = |instrument: &String| {
-        let by_it = run.observations.iter().filter(|one| one.instrument == *instrument);
-        let observed: Vec<Observation> = by_it.map(|one| one.to_observation()).collect();
-        InstrumentViews {
-            instrument: instrument.clone(),
-            views: find(instrument).map_or_else(Vec::new, |known| (known.views)(&observed)),
-            is_summarized: observed.iter().any(is_summarized),
-        }
-    };
-    run.sample.instruments.iter().map(of_instrument).collect()
 }
 
 /// Whether another part of the screen shows the essence of `observation`.

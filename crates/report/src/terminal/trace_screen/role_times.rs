@@ -6,8 +6,8 @@ use ipcperf_model::instrument::sched::SchedRow;
 use ipcperf_model::instrument_view::Value;
 use ipcperf_model::observation::{Observation, rows_of};
 
-use super::clip::clip;
 use crate::terminal::cells::new_table;
+use crate::terminal::clip::{CutAt, clip};
 use crate::terminal::instrument_views::value_text;
 
 const HEADINGS: [&str; 7] =
@@ -56,7 +56,7 @@ fn row(role: &str, observations: &[Observation]) -> Option<[String; HEADINGS.len
     ];
     let [on_cpu, runnable, asleep] = times.map(|time| cell(time, Value::Ns));
     let [voluntary, involuntary, faults] = counts.map(|count| cell(count, Value::Count));
-    let role = clip(role, MAX_NAME_WIDTH);
+    let role = clip(role, MAX_NAME_WIDTH, CutAt::Character);
     Some([role, on_cpu, runnable, asleep, voluntary, involuntary, faults])
 }
 

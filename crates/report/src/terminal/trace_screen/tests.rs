@@ -1,3 +1,4 @@
+use ipcperf_model::case_id::{NameParts, NamedInstrument, Side};
 use ipcperf_model::instrument::kernel_objects::{self, KernelObjectRow};
 use ipcperf_model::instrument::profile::{
     self, Group, ProfileSummary, SampledThreads, Space, SymbolShare,
@@ -5,8 +6,9 @@ use ipcperf_model::instrument::profile::{
 use ipcperf_model::instrument::syscalls::CallPercentiles;
 use ipcperf_model::instrument::{InstrumentFacts, rusage, sched};
 use ipcperf_model::workload::WorkloadKind;
-use ipcperf_results::testing::{analyzed_file, sample};
-use ipcperf_results::{ExclusionReason, ObservationRecord};
+use ipcperf_model::{Failure, FailureKind};
+use ipcperf_results::testing::{analyzed_file, sample, with_name_parts};
+use ipcperf_results::{ExclusionReason, FailedRun, ObservationRecord};
 use serde::Serialize;
 use textwrap::core::display_width;
 
@@ -120,6 +122,38 @@ fn traced(observations: Vec<ObservationRecord>) -> AnalyzedFile {
     file
 }
 
+/// Returns a file like [`traced`], with further parts in which only non-intrusive instruments observed anything.
+fn traced_in_parts(parts: u32, observations: &[ObservationRecord]) -> AnalyzedFile {
+    let mut file = traced(observations.to_vec());
+    for part in 2..=parts {
+        let mut pair = file.results.samples[..2].to_vec();
+        let case = format!("pipe/part{part}");
+        for (run, id) in pair.iter_mut().zip([format!("{case}/twin"), case.clone()]) {
+            run.run.run_id =
+                if run.twin_of.is_some() { format!("1.{part}0.1") } else { run_id(part) };
+            run.instruments.retain(|name| name != syscalls::FACTS.name);
+            run.run.case.case_id = id;
+        }
+        pair[0].twin_of = Some(case);
+        file.results.samples.extend(pair);
+        file.results.header.plan.cases.push(format!("pipe/part{part}"));
+        let again = observations.iter().filter(|one| {
+            [rusage::FACTS.name, kernel_objects::FACTS.name].contains(&one.instrument.as_str())
+        });
+        let again = again.map(|one| ObservationRecord { run_id: run_id(part), ..one.clone() });
+        file.results.observations.extend(again);
+    }
+    for twin in file.results.samples.iter_mut().filter(|run| run.twin_of.is_some()) {
+        twin.instruments =
+            [&rusage::FACTS, &kernel_objects::FACTS].map(|one| one.name.to_owned()).to_vec();
+    }
+    file
+}
+
+fn run_id(part: u32) -> String {
+    format!("1.{part}1.1")
+}
+
 fn screen(file: &AnalyzedFile, columns: usize) -> String {
     trace_screen(file, columns, MAX_LINES).expect("a traced run")
 }
@@ -179,6 +213,52 @@ fn what_has_no_room_is_counted() {
     let hidden = text.lines().find(|line| line.starts_with("Not shown: ")).expect("a line");
     assert!(hidden.starts_with("Not shown: 1 more role; "), "{hidden}");
     assert!(hidden.contains("syscalls 12"), "a table and two histograms for each role: {hidden}");
+}
+
+#[test]
+fn what_every_part_saw_is_shown_once_and_the_screen_is_not_longer() {
+    let all = ["sender", "receiver"].map(|role| role_observations(role, 40)).concat();
+    let file = traced_in_parts(3, &all);
+    let text = screen(&file, 100);
+    assert_fits(&text, 100);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words.matches(" times the time per message").count(), 3, "{text}");
+    let few = ["sender", "receiver"].map(|role| role_observations(role, 1)).concat();
+    let text = screen(&traced_in_parts(3, &few), 100);
+    assert_eq!(text.matches("kernel buffers between the peers").count(), 1, "{text}");
+    let views = TracedParts::new(&file.results).views();
+    let of_objects = views.iter().filter(|one| one.instrument == kernel_objects::FACTS.name);
+    assert_eq!(of_objects.count(), 1);
+}
+
+/// The part with the intrusive instruments failed; the other part saw only the rest.
+#[test]
+fn instruments_of_a_part_that_failed_are_named() {
+    let mut file = traced_in_parts(2, &[call("sender", "write", 1_000), usage("sender")]);
+    let lost =
+        with_name_parts(file.results.samples.remove(1), parts_of("syscalls"), Side::Instrumented);
+    file.results.samples.remove(0);
+    file.results.observations.retain(|one| one.run_id != RUN);
+    let failure = Failure::new(FailureKind::Timeout, "waiting for the receiver");
+    file.results.failures = vec![FailedRun::new(lost.run, failure)];
+    let text = screen(&file, 100);
+    assert!(text.contains("Not observed, because the run failed: syscalls"), "{text}");
+    assert!(text.contains("Time, context switches") && !text.contains("System calls"), "{text}");
+}
+
+/// The first part has no system calls, the second one has.
+#[test]
+fn system_calls_are_those_of_the_first_part_that_has_them() {
+    let mut file = traced_in_parts(2, &[call("sender", "write", 1_000), usage("sender")]);
+    file.results.header.plan.cases.reverse();
+    let text = screen(&file, 100);
+    assert!(text.starts_with("pipe/watched: "), "{text}");
+    assert!(text.contains("System calls: sender (times"), "{text}");
+}
+
+fn parts_of(instrument: &str) -> NameParts {
+    let named = NamedInstrument { instrument: instrument.to_owned(), ..NamedInstrument::default() };
+    NameParts { instruments: vec![named], ..NameParts::default() }
 }
 
 #[test]
