@@ -61,9 +61,9 @@ pub fn trace_screen(file: &AnalyzedFile, columns: usize, max_lines: usize) -> Op
     parts.extend(calls(&traced, shown_roles, &observed, columns, room));
     parts.extend(summaries);
     let room = max_lines.saturating_sub(height(&parts) + footer_lines + 1);
-    let tables;
-    (tables, hidden.views) = fill(views, columns, room);
+    let (tables, hidden_views) = fill(views, columns, room);
     parts.extend(tables);
+    hidden.views = hidden_views;
     parts.push(footer(file, &hidden, columns));
     Some(parts.join("\n\n"))
 }
