@@ -82,7 +82,8 @@ fn one_attempt_is_one_run_however_disturbed() {
 fn a_survey_retries_disturbed_runs_after_all_others() {
     let sandbox = Sandbox::open();
     let out = sandbox.results();
-    let command = sandbox.detecting_noise(&format!("survey --quick --json --out {}", out.display()));
+    let command =
+        sandbox.detecting_noise(&format!("survey --quick --json --out {}", out.display()));
     on_a_busy_cpu(|| sandbox.finish(command).expect(0));
     let file = ResultsFile::read(&out);
     assert!(file.samples.iter().any(was_disturbed), "{}", file.footer);

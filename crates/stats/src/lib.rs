@@ -32,6 +32,7 @@ mod student;
 mod test_result;
 mod trend;
 mod wilcoxon;
+mod wilson;
 
 pub use autocorrelation::{Autocorrelation, LjungBox, autocorrelation};
 pub use block_bootstrap::BlockInterval;
@@ -66,3 +67,4 @@ pub use student::{one_sample_t, paired_t, student_t, welch_t};
 pub use test_result::{Alternative, Method, NullDistribution, TestResult};
 pub use trend::{Trend, trend};
 pub use wilcoxon::{Zeros, rank_biserial, wilcoxon};
+pub use wilson::wilson;

@@ -6,7 +6,7 @@ use crate::observation::Observation;
 
 /// Description of `bpftrace`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "bpftrace", intrusive: Intrusive::Yes, views, pool: None };
+    InstrumentFacts { name: "bpftrace", intrusive: Intrusive::Yes, views };
 
 fn views(observations: &[Observation]) -> Vec<InstrumentView> {
     tool_calls::tables("bpftrace", observations)

@@ -10,7 +10,7 @@ use crate::observation::Observation;
 
 /// Description of `kernel-objects`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "kernel-objects", intrusive: Intrusive::No, views, pool: None };
+    InstrumentFacts { name: "kernel-objects", intrusive: Intrusive::No, views };
 
 /// Limit of one kernel object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

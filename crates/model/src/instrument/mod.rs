@@ -15,9 +15,6 @@ pub mod tool_calls;
 use crate::instrument_view::InstrumentView;
 use crate::observation::Observation;
 
-/// Pools the observations of several runs of a case into those of one.
-pub type PoolRuns = fn(&[Vec<Observation>]) -> Vec<Observation>;
-
 /// Description of an instrument for readers of a results file.
 #[derive(Debug)]
 pub struct InstrumentFacts {
@@ -27,9 +24,6 @@ pub struct InstrumentFacts {
     pub intrusive: Intrusive,
     /// Function that presents the observations of one run.
     pub views: fn(&[Observation]) -> Vec<InstrumentView>,
-    /// Function that pools the observations of several runs of a case, one item for each run; `None` if the
-    /// observations of only one run are presented.
-    pub pool: Option<PoolRuns>,
 }
 
 /// Whether an instrument disturbs the runs that it observes.

@@ -10,7 +10,7 @@ use crate::observation::Observation;
 
 /// Description of `rusage`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "rusage", intrusive: Intrusive::No, views, pool: None };
+    InstrumentFacts { name: "rusage", intrusive: Intrusive::No, views };
 
 /// Resource usage of one role in the measured phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

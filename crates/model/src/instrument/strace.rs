@@ -8,7 +8,7 @@ use crate::observation::Observation;
 
 /// Description of `strace`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "strace", intrusive: Intrusive::Yes, views, pool: None };
+    InstrumentFacts { name: "strace", intrusive: Intrusive::Yes, views };
 
 /// Output of strace that could not be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

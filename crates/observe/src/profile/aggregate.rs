@@ -7,9 +7,10 @@ use std::rc::Rc;
 
 use ipcperf_model::instrument::profile::{
     Group, GroupShare, ProfileRow, ProfileSummary, Space, Stack, StackFrame, SymbolShare,
-    is_interrupt_enabling, wilson,
+    is_interrupt_enabling,
 };
 use ipcperf_model::observation::Observation;
+use ipcperf_stats::wilson;
 
 use super::folded_line::folded_line;
 use super::mappings::Mappings;

@@ -13,34 +13,42 @@ use super::instrument_views::view_text;
 /// Those of the first cell, which is the only one of `ipcperf trace`, are always shown.
 const MAX_VIEWS: usize = 12;
 
-/// Formats the effect of instrumentation on cases as a table. Empty if there were no instrumented runs.
+/// Column of the table of probe effects.
+struct EffectColumn {
+    heading: &'static str,
+    /// Returns the value of a case.
+    cell: fn(&ProbeEffect) -> String,
+}
+
+const EFFECT_COLUMNS: &[EffectColumn] = &[
+    EffectColumn { heading: "case", cell: |effect| effect.cell.clone() },
+    EffectColumn { heading: "instruments", cell: |effect| effect.instruments.join(", ") },
+    EffectColumn {
+        heading: "CPU distance",
+        cell: |effect| effect.cpu_pair_class.clone().unwrap_or_default(),
+    },
+    EffectColumn { heading: "slowdown", cell: |effect| format!("{:.3}", effect.slowdown) },
+    EffectColumn { heading: "95 % interval", cell: interval_text },
+    EffectColumn { heading: "Cliff's delta", cell: |effect| format!("{:.2}", effect.cliffs_delta) },
+    EffectColumn { heading: "pairs", cell: |effect| effect.pairs.to_string() },
+];
+
+/// Formats the effect of instrumentation on cases as a table, without columns that are empty, so that names of cases
+/// need not be broken. Empty if there were no instrumented runs.
 pub fn probe_effect_table(effects: &[ProbeEffect], columns: usize) -> String {
     if effects.is_empty() {
         return String::new();
     }
+    let is_filled =
+        |column: &&EffectColumn| effects.iter().any(|effect| !(column.cell)(effect).is_empty());
+    let shown: Vec<&EffectColumn> = EFFECT_COLUMNS.iter().filter(is_filled).collect();
     let mut table = new_table(columns);
-    table.set_header([
-        "case",
-        "instruments",
-        "CPU distance",
-        "slowdown (factor)",
-        "95 % interval",
-        "Cliff's delta",
-        "pairs",
-    ]);
+    table.set_header(shown.iter().map(|column| column.heading));
     for effect in effects {
-        table.add_row([
-            effect.cell.clone(),
-            effect.instruments.join(", "),
-            effect.cpu_pair_class.clone().unwrap_or_default(),
-            format!("{:.3}", effect.slowdown),
-            interval_text(effect),
-            format!("{:.2}", effect.cliffs_delta),
-            effect.pairs.to_string(),
-        ]);
+        table.add_row(shown.iter().map(|column| (column.cell)(effect)));
     }
     format!(
-        "Probe effect: time per message, relative to the uninstrumented twin in the same block\n{table}"
+        "Probe effect: time per message, divided by that of the uninstrumented twin in the same block\n{table}"
     )
 }
 
@@ -161,6 +169,30 @@ mod tests {
             sampling: None,
             flame: None,
         }
+    }
+
+    fn effect(cpu_pair_class: Option<&str>) -> ProbeEffect {
+        ProbeEffect {
+            case_id: "pipe/stream/2proc/same/4096/instrument=syscalls".to_owned(),
+            twin_case_id: "pipe/stream/2proc/same/4096/twin=syscalls".to_owned(),
+            cell: "pipe/stream/2proc/same/4096".to_owned(),
+            instruments: vec!["syscalls".to_owned()],
+            cpu_pair_class: cpu_pair_class.map(str::to_owned),
+            slowdown: 13.421,
+            slowdown_interval: Some([13.105, 13.912]),
+            cliffs_delta: 1.0,
+            pairs: 10,
+        }
+    }
+
+    #[test]
+    fn names_of_cases_are_whole_and_an_empty_column_is_left_out() {
+        let text = probe_effect_table(&[effect(None)], 100);
+        assert!(text.contains(" pipe/stream/2proc/same/4096 "), "{text}");
+        assert!(!text.contains("CPU distance"), "{text}");
+        assert_eq!(text.lines().count(), 4, "a title, headings, a rule and a row:\n{text}");
+        assert!(probe_effect_table(&[effect(Some("284ns"))], 120).contains("CPU distance"));
+        assert_eq!(probe_effect_table(&[], 100), "");
     }
 
     #[test]

@@ -11,6 +11,8 @@ mod hardware_limit;
 mod modes;
 mod no_ranking;
 mod observed_cases;
+mod pooled_profile;
+mod pooling;
 mod probe_effect;
 mod ranking;
 mod sampling;

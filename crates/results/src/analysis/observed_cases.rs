@@ -8,8 +8,8 @@ use ipcperf_model::instrument::{InstrumentFacts, find};
 use ipcperf_model::instrument_view::InstrumentView;
 use ipcperf_model::observation::Observation;
 
-use super::ns_per_message;
 use super::sampling::ProfileSampling;
+use super::{ns_per_message, pooling};
 use crate::{ObservationRecord, Results, Sample};
 
 /// Observations of one instrument for one case.
@@ -90,7 +90,7 @@ fn observe_runs(
     let observe = |instrument: &String| {
         let known = find(instrument);
         let single = [run];
-        let pool = known.and_then(|known| known.pool).filter(|_| kept.len() > 1);
+        let pool = pooling::find(instrument).filter(|_| kept.len() > 1);
         let runs: &[&Sample] = if pool.is_some() { kept } else { &single };
         let mut observed: Vec<Vec<Observation>> =
             runs.iter().map(|run| observations(run, instrument, by_run)).collect();

@@ -7,9 +7,5 @@ pub use row::{EventCount, EventRatio, KnownEvent, Pmu, PrivilegeLevel};
 use super::{InstrumentFacts, Intrusive};
 
 /// Description of `counters`.
-pub const FACTS: InstrumentFacts = InstrumentFacts {
-    name: "counters",
-    intrusive: Intrusive::Yes,
-    views: views::views,
-    pool: None,
-};
+pub const FACTS: InstrumentFacts =
+    InstrumentFacts { name: "counters", intrusive: Intrusive::Yes, views: views::views };

@@ -7,9 +7,5 @@ pub use row::KernelFunctionRow;
 use super::{InstrumentFacts, Intrusive};
 
 /// Description of `kernel-functions`.
-pub const FACTS: InstrumentFacts = InstrumentFacts {
-    name: "kernel-functions",
-    intrusive: Intrusive::Yes,
-    views: views::views,
-    pool: None,
-};
+pub const FACTS: InstrumentFacts =
+    InstrumentFacts { name: "kernel-functions", intrusive: Intrusive::Yes, views: views::views };

@@ -2,24 +2,17 @@
 
 mod flame;
 mod groups;
-mod pool;
 mod row;
 mod views;
-mod wilson;
 pub use flame::flame_graph;
 pub use groups::{INFERRED_COPIES, group_of, is_interrupt_enabling};
 pub use row::{
     Group, GroupShare, KernelSymbols, ProfileRow, ProfileSummary, SampledThreads, Space, Stack,
     StackFrame, SymbolShare,
 };
-pub use wilson::wilson;
 
 use super::{InstrumentFacts, Intrusive};
 
 /// Description of `profile`.
-pub const FACTS: InstrumentFacts = InstrumentFacts {
-    name: "profile",
-    intrusive: Intrusive::Yes,
-    views: views::views,
-    pool: Some(pool::pool),
-};
+pub const FACTS: InstrumentFacts =
+    InstrumentFacts { name: "profile", intrusive: Intrusive::Yes, views: views::views };

@@ -8,4 +8,4 @@ use super::{InstrumentFacts, Intrusive};
 
 /// Description of `sched`.
 pub const FACTS: InstrumentFacts =
-    InstrumentFacts { name: "sched", intrusive: Intrusive::Yes, views: views::views, pool: None };
+    InstrumentFacts { name: "sched", intrusive: Intrusive::Yes, views: views::views };

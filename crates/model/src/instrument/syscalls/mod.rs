@@ -7,9 +7,5 @@ pub use row::{CallPercentiles, SyscallRow};
 use super::{InstrumentFacts, Intrusive};
 
 /// Description of `syscalls`.
-pub const FACTS: InstrumentFacts = InstrumentFacts {
-    name: "syscalls",
-    intrusive: Intrusive::Yes,
-    views: views::views,
-    pool: None,
-};
+pub const FACTS: InstrumentFacts =
+    InstrumentFacts { name: "syscalls", intrusive: Intrusive::Yes, views: views::views };

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::row::{Group, GroupShare, ProfileRow, ProfileSummary, Space, Stack, SymbolShare};
-use super::wilson::wilson;
-use crate::observation::{Observation, roles, rows_of};
+use ipcperf_model::instrument::profile::{
+    Group, GroupShare, ProfileRow, ProfileSummary, Space, Stack, SymbolShare,
+};
+use ipcperf_model::observation::{Observation, roles, rows_of};
+use ipcperf_stats::wilson;
 
 /// Profile of one role over several runs.
 #[derive(Debug, Default)]
@@ -214,8 +216,9 @@ fn to_f64(count: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_model::instrument::profile::{KernelSymbols, SampledThreads};
+
     use super::*;
-    use crate::instrument::profile::row::{KernelSymbols, SampledThreads};
 
     fn summary(samples: u64, events: u64) -> ProfileSummary {
         ProfileSummary {
