@@ -164,12 +164,18 @@ fn an_option_that_the_kernel_rounds_is_shown_with_what_it_granted() {
 #[test]
 fn a_plan_says_how_much_longer_a_busy_machine_takes() {
     let sandbox = Sandbox::open();
-    let planned = sandbox.run("plan -m pipe -b 64 --repetitions 100").expect(0).stdout;
-    assert!(planned.contains("up to 50 disturbed runs are retried"), "{planned}");
-    let few = sandbox.run("plan -m pipe -b 64 --repetitions 3 --attempts 2").expect(0).stdout;
+    let planned = |arguments: &str| {
+        let command = sandbox.detecting_noise(&format!("plan -m pipe -b 64 {arguments}"));
+        sandbox.finish(command).expect(0).stdout
+    };
+    let many = planned("--repetitions 100");
+    assert!(many.contains("up to 50 disturbed runs are retried"), "{many}");
+    let few = planned("--repetitions 3 --attempts 2");
     assert!(few.contains("up to 3 disturbed runs are retried"), "{few}");
-    let once = sandbox.run("plan -m pipe -b 64 --attempts 1").expect(0).stdout;
+    let once = planned("--attempts 1");
     assert!(!once.contains("retried"), "{once}");
+    let undetected = sandbox.run("plan -m pipe -b 64 --repetitions 100").expect(0).stdout;
+    assert!(!undetected.contains("retried"), "without noise detection: {undetected}");
 }
 
 #[test]
