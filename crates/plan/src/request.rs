@@ -17,8 +17,6 @@ use crate::error::Error;
 use crate::factor::{ATTEMPTS, Factor, TIMEOUT_S};
 use crate::factor_error::FactorError;
 
-/// Number of valid repetitions in the survey, chosen so that it ends within a minute.
-const SURVEY_REPETITIONS: u32 = 7;
 /// Buffer sizes of the survey, bytes.
 const SURVEY_BUFFERS: [u64; 4] = [64, 4 << 10, 64 << 10, 1 << 20];
 /// Maximum timeout, s (one day): a longer one is a typing error.
@@ -94,7 +92,7 @@ impl Request {
             instruments: Vec::new(),
             events: Events::new(),
             grouping: Grouping::Apart,
-            stopping_rule: StoppingRule::Repetitions(SURVEY_REPETITIONS),
+            stopping_rule: StoppingRule::Repetitions(length.repetitions()),
             attempts: ATTEMPTS.value,
             seed: fresh_seed(),
             timeout: Duration::from_secs(TIMEOUT_S.value.into()),
@@ -112,6 +110,15 @@ pub enum SurveyLength {
 }
 
 impl SurveyLength {
+    /// Returns the number of valid repetitions. A run takes 40 to 45 ms, so that on a quiet machine all of them, and
+    /// some retries, fit into [`Self::max_time`].
+    const fn repetitions(self) -> u32 {
+        match self {
+            Self::Full => 7,
+            Self::Quick => 4,
+        }
+    }
+
     /// Returns the time within which the survey ends, however disturbed the machine is. Starting and printing take
     /// some of the minute, or of the 20 s of a quick survey, as well.
     pub const fn max_time(self) -> Duration {

@@ -148,9 +148,9 @@ pub(super) fn execute(
     let file = analyzed_file(header, outcome, writer.path());
     exports.write(&file, form)?;
     if left_out > 0 {
-        let (planned, path) = (plan.runs(), file.path.display());
         form.print_message(&format!(
-            "{left_out} of {planned} runs did not fit into the time of a survey; to measure them: ipcperf resume {path}"
+            "{left_out} runs or retries did not fit into the time of a survey; to measure them: ipcperf resume {}",
+            file.path.display()
         ));
     }
     Ok(SessionResult { status: ending, file })

@@ -52,7 +52,7 @@ pub(crate) struct Outcome {
     pub(crate) samples: Vec<Sample>,
     pub(crate) observations: Vec<ObservationRecord>,
     pub(crate) failures: Vec<FailedRun>,
-    /// Number of planned runs for which the time budget had no time.
+    /// Number of planned runs, and of disturbed runs to be retried, for which the time budget had no time.
     pub(crate) left_out: usize,
     pub(crate) status: ExitStatus,
 }
@@ -175,8 +175,10 @@ impl<'a> Execution<'a> {
     fn retry_disturbed(&mut self) -> Result<NextStep, Error> {
         for _ in 1..self.plan.attempts {
             self.noise_detector.begin_block();
-            for (block, position, case) in self.disturbed_runs() {
+            let disturbed = self.disturbed_runs();
+            for (done, &(block, position, case)) in disturbed.iter().enumerate() {
                 if self.budget.is_used_up() {
+                    self.outcome.left_out += disturbed.len() - done;
                     return Ok(NextStep::Continue);
                 }
                 if self.run_repetition(case, block, position)? == NextStep::Stop {

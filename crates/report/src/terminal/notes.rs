@@ -128,7 +128,8 @@ pub(super) fn disturbed_note(samples: &[Sample]) -> Option<String> {
         let missing =
             if lost == 1 { "1 repetition is" } else { &format!("{lost} repetitions are") };
         text += &format!(
-            " {missing} missing, because every attempt was disturbed: reduce other activity, or raise --attempts."
+            " {missing} missing, because every attempt was disturbed: reduce other activity, or allow more attempts \
+             (ipcperf run --attempts)."
         );
     }
     Some(text)
