@@ -269,7 +269,8 @@ fn print_ending(measured: &AnalyzedFile, ending: ExitStatus, form: Form) -> Resu
     }
     let closing = closing_lines(plan, results.failures.iter());
     if !closing.is_empty() {
-        print_message(&wrap(&closing.join("\n"), columns()));
+        // One line each, however long: scripts search messages.
+        print_message(&closing.join("\n"));
     }
     if ending == ExitStatus::Interrupted {
         let path = measured.path.display();
