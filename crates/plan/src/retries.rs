@@ -1,7 +1,6 @@
 //! Limit on the retries of disturbed runs.
 
 use crate::Plan;
-use crate::machine::NoiseDetection;
 
 /// Number of retries that even a short plan allows.
 const MIN_RETRIES: u64 = 10;
@@ -9,14 +8,11 @@ const MIN_RETRIES: u64 = 10;
 impl Plan {
     /// Returns the maximum number of retries: half of the planned runs, or 10 if that is more, but never more than the
     /// attempts of all repetitions allow. The limit keeps a machine that is never quiet from running for ever. Runs of
-    /// the first block are not retried, and without noise detection none is.
-    pub fn max_retries(&self, noise: NoiseDetection) -> u64 {
+    /// the first block are not retried.
+    pub fn max_retries(&self) -> u64 {
         let repetitions = self.cases.len() as u64 * u64::from(self.blocks().saturating_sub(1));
         let allowed = repetitions.saturating_mul(u64::from(self.attempts.saturating_sub(1)));
-        match noise {
-            NoiseDetection::On => (self.runs() / 2).max(MIN_RETRIES).min(allowed),
-            NoiseDetection::Off => 0,
-        }
+        (self.runs() / 2).max(MIN_RETRIES).min(allowed)
     }
 }
 
@@ -43,15 +39,14 @@ mod tests {
 
     #[test]
     fn half_of_the_runs_are_retried_but_ten_are_allowed() {
-        assert_eq!(plan(10, 9, 3).max_retries(NoiseDetection::On), 50);
-        assert_eq!(plan(1, 7, 3).max_retries(NoiseDetection::On), 10);
+        assert_eq!(plan(10, 9, 3).max_retries(), 50);
+        assert_eq!(plan(1, 7, 3).max_retries(), 10);
     }
 
     #[test]
-    fn attempts_and_noise_detection_limit_the_retries() {
-        assert_eq!(plan(1, 2, 3).max_retries(NoiseDetection::On), 4);
-        assert_eq!(plan(10, 9, 1).max_retries(NoiseDetection::On), 0);
-        assert_eq!(plan(10, 9, 3).max_retries(NoiseDetection::Off), 0);
-        assert_eq!(plan(0, 9, 3).max_retries(NoiseDetection::On), 0);
+    fn attempts_limit_the_retries() {
+        assert_eq!(plan(1, 2, 3).max_retries(), 4);
+        assert_eq!(plan(10, 9, 1).max_retries(), 0);
+        assert_eq!(plan(0, 9, 3).max_retries(), 0);
     }
 }

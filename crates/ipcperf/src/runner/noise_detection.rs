@@ -34,12 +34,11 @@ impl NoiseDetector {
         let repeated = before.iter().filter(|sample| sample.run.attempt > 1).count() as u64;
         let cpus: BTreeSet<u32> =
             plan.cases.iter().filter_map(|case| case.spec.cpus).flatten().collect();
-        let noise = noise_detection();
         Self {
-            noise,
+            noise: noise_detection(),
             steal: StealMonitor::new(cpus.into_iter().collect()),
             attempts: plan.attempts,
-            retries_left: plan.max_retries(noise).saturating_sub(repeated),
+            retries_left: plan.max_retries().saturating_sub(repeated),
         }
     }
 

@@ -142,9 +142,13 @@ fn length_lines(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// Says how much longer the measurement takes on a busy machine. `None` if no run is retried.
+/// Says how much longer the measurement takes on a busy machine. `None` if no run is retried: without noise detection
+/// none is found to be disturbed.
 fn busy_line(plan: &Plan, noise: NoiseDetection) -> Option<String> {
-    let retries = plan.max_retries(noise);
+    let retries = match noise {
+        NoiseDetection::On => plan.max_retries(),
+        NoiseDetection::Off => 0,
+    };
     let longer = units::duration(time_of_runs(plan, retries));
     let runs =
         if retries == 1 { "1 disturbed run is" } else { &format!("{retries} disturbed runs are") };
