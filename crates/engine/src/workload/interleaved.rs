@@ -65,6 +65,9 @@ impl Leg {
 
 /// Transfers the messages `numbers` in the direction of `leg`. Returns the number after the last that arrived: the end
 /// of `numbers`, unless the mechanism loses messages. `on_arrival` is called after each message.
+///
+/// Inlined, so that `leg` is a constant also if the caller is in another codegen unit: 1 ns of 3.5 ns per message.
+#[inline(always)]
 pub(super) fn transfer_range<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,

@@ -1,7 +1,4 @@
 //! Sends or receives one whole message: short transfers are continued where they stopped.
-//!
-//! The functions are always inlined: a call for each message would cost as much as a message through shared memory, and
-//! the loops may be in another codegen unit.
 
 use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
@@ -17,7 +14,7 @@ const MANY_DESCRIPTORS: &str = "raise the limit on open files, which also limits
                                 fds)";
 
 /// Composes message `number`, of `bytes`, in its send buffer, and sends it.
-#[inline(always)]
+#[inline]
 pub(super) fn send<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     (number, bytes): (u64, usize),
@@ -37,7 +34,7 @@ pub(super) fn send<E: Endpoint, P: Payload>(
 }
 
 /// Receives message `number`, of `bytes`, and checks it.
-#[inline(always)]
+#[inline]
 pub(super) fn receive<E: Endpoint, P: Payload>(
     task: &mut Task<'_, E, P>,
     (number, bytes): (u64, usize),
@@ -74,7 +71,7 @@ pub(super) fn echo<E: Endpoint, P: Payload>(
 }
 
 /// Takes a message of `bytes` and leaves it in place.
-#[inline(always)]
+#[inline]
 fn take<E: Endpoint>(end: &mut E, bytes: usize, meter: &mut Meter) -> Result<(), Failure> {
     meter.transfers += 1;
     match end.take().map_err(|errno| call_failed("receive", bytes, errno))? {
@@ -85,7 +82,7 @@ fn take<E: Endpoint>(end: &mut E, bytes: usize, meter: &mut Meter) -> Result<(),
 }
 
 /// Sends the whole of `message`.
-#[inline(always)]
+#[inline]
 pub(super) fn send_message<E: Endpoint>(
     end: &mut E,
     message: &[u8],
@@ -108,7 +105,7 @@ pub(super) fn send_message<E: Endpoint>(
 }
 
 /// Receives a message that fills `message`.
-#[inline(always)]
+#[inline]
 pub(super) fn receive_message<E: Endpoint>(
     end: &mut E,
     message: &mut [u8],
@@ -122,7 +119,7 @@ pub(super) fn receive_message<E: Endpoint>(
 }
 
 /// Receives once: a whole message if boundaries are kept, else the data that has arrived.
-#[inline(always)]
+#[inline]
 pub(super) fn receive_once<E: Endpoint>(
     end: &mut E,
     into: &mut [u8],
