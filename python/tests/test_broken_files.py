@@ -57,6 +57,13 @@ def test_a_file_of_a_header_and_a_footer_has_tables_without_rows(write: Write) -
     assert results.valid["bandwidth_bytes_per_s"].median() is not None
 
 
+def test_an_empty_file_is_reported(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    with pytest.raises(ipcperf.BadResults, match="the file is empty"):
+        ipcperf.read(empty)
+
+
 @pytest.mark.parametrize(
     ("first", "words"),
     [

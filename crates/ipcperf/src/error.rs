@@ -237,7 +237,7 @@ fn wrong_study(path: &Path, mistakes: &[Mistake]) -> String {
 pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
     ("0", "done"),
     ("1", "study judge --gate: a testable hypothesis is not supported, or none is testable"),
-    ("2", "wrong arguments or bad input"),
+    ("2", "wrong arguments, bad input, or every case exceeds a limit of its mechanism"),
     ("3", "none of the requested cases can run on this machine"),
     ("4", "some runs failed; the results of the other runs are kept"),
     ("5", "results or other output could not be written"),

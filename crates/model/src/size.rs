@@ -27,10 +27,14 @@ pub const UNITS: [(&str, u64); 11] = [
     ("TB", 1_000_000_000_000),
 ];
 
+/// The valid forms of a size, as a hint.
+const VALID_SIZES: &str =
+    "write a whole number of bytes, such as 64, or one with KiB, MiB, GiB, TiB, kB, MB, GB or TB";
+
 /// Error in a size or in a list of sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeError {
-    /// Not a whole number with a unit.
+    /// Not a whole number, with or without a unit.
     Invalid(String),
     /// Zero bytes.
     Zero(String),
@@ -55,6 +59,7 @@ impl SizeError {
     #[must_use]
     pub fn reason(&self) -> String {
         match self {
+            Self::Invalid(text) if text.trim().is_empty() => "a size is missing".to_owned(),
             Self::Invalid(text) => format!("`{text}` is not a size"),
             Self::Zero(text) => format!("invalid value `{text}`"),
             Self::TooLarge(text) => format!("`{text}` does not fit in 64 bits"),
@@ -73,9 +78,7 @@ impl SizeError {
         match self {
             Self::Invalid(text) => match corrected(text) {
                 Some(size) => format!("did you mean {size}?"),
-                None => {
-                    "use a whole number with B, KiB, MiB, GiB, TiB, kB, MB, GB or TB".to_owned()
-                }
+                None => VALID_SIZES.to_owned(),
             },
             Self::Zero(_) => "a size must be at least 1 byte".to_owned(),
             Self::TooLarge(_) => format!("the maximum is {} bytes", u64::MAX),
@@ -357,7 +360,10 @@ mod tests {
         for (typed, meant) in [("4K", "4KiB"), ("64kib", "64KiB"), ("1m", "1MiB"), ("2tb", "2TB")] {
             assert_eq!(message(typed), format!("`{typed}` is not a size; did you mean {meant}?"));
         }
-        for wrong in ["", "KiB", "-1", "1.5KiB", "64kib", "1,,2", "five", "6 4"] {
+        for incomplete in ["", "64,", "1,,2"] {
+            assert_eq!(message(incomplete), format!("a size is missing; {VALID_SIZES}"));
+        }
+        for wrong in ["KiB", "-1", "1.5KiB", "64kib", "five", "6 4"] {
             assert!(message(wrong).contains("is not a size"), "{wrong}: {}", message(wrong));
         }
     }

@@ -70,7 +70,7 @@ pub struct RefusedCell {
 pub enum RefusalCause {
     /// The cell exceeds a limit of the mechanism, the mode or the machine.
     Limit,
-    /// A component is not installed on this machine.
+    /// This machine lacks a component, or the CPUs that the placement needs.
     Missing,
 }
 
@@ -123,7 +123,7 @@ pub(super) fn resolve(
         Err(error @ PlacementError::OutsideCpuset { .. }) => {
             return Err(Error::usage(format!("placement {placement}: {error}")));
         }
-        Err(error) => return refused(spec, error.to_string(), RefusalCause::Limit),
+        Err(error) => return refused(spec, error.to_string(), RefusalCause::Missing),
     }
     match (refusal(mechanism, &spec), missing(mechanism, &spec)) {
         (Some(reason), _) => refused(spec, reason, RefusalCause::Limit),

@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_factor_that_takes_more_than_sizes_says_so() {
-        let sizes = "use a whole number with B, KiB, MiB, GiB, TiB, kB, MB, GB or TB";
+        let sizes = "write a whole number of bytes, such as 64, or one with KiB, MiB, GiB, TiB, kB, MB, GB or TB";
         assert_told(
             &TypedRequest { kernel_buffers: text("some"), ..typed() },
             &format!(

@@ -7,6 +7,7 @@ mod cell_count;
 pub mod children;
 mod custom;
 mod error;
+mod estimate;
 mod factor;
 mod factor_error;
 mod instruments;
@@ -55,27 +56,15 @@ pub const DESCRIBE_LIBRARY: &str = "library";
 use std::time::Duration;
 
 use cell::Naming;
-use ipcperf_engine::channel::{Mechanism, PeerPlacement, peer_placement};
+use ipcperf_engine::channel::Mechanism;
 use ipcperf_engine::mechanism::RequestedMechanism;
-use ipcperf_model::Gate;
-
-/// Time of a run besides its sample: starting processes, touching memory, calibration.
-const OVERHEAD: Duration = Duration::from_millis(8);
-/// Time of the two cache-line probes around a run on two CPUs.
-const PROBES: Duration = Duration::from_millis(10);
-/// Duration of a calibrated sample.
-const SAMPLE: Duration = Duration::from_millis(22);
-/// Time to start and stop the instruments of a run.
-const INSTRUMENT_START: Duration = Duration::from_millis(100);
-/// Assumed bandwidth where a total is given: 1 GB/s.
-const ASSUMED_BYTES_PER_NS: u64 = 1;
 
 /// Cases that will be run, and the parts of the request that will not.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Cases, in the order of the request.
     pub cases: Vec<Case>,
-    /// Cells that exceed a limit of the mechanism, the mode or the machine.
+    /// Cells that exceed a limit of the mechanism or the mode, or need what the machine lacks.
     pub refused: Vec<RefusedCell>,
     /// Mechanisms that are unavailable here, with the reason and the remedy.
     pub unavailable: Vec<UnavailableMechanism>,
@@ -228,25 +217,10 @@ impl Plan {
 
     /// Returns a rough estimate of the total duration.
     pub fn estimate(&self) -> Duration {
-        let one_block: Duration = self.cases.iter().map(estimate_run).sum();
+        let one_block: Duration =
+            self.cases.iter().map(|case| estimate::estimate_run(&case.spec)).sum();
         one_block.saturating_mul(self.full_blocks())
     }
-}
-
-fn estimate_run(case: &Case) -> Duration {
-    let sample = case
-        .spec
-        .total_bytes
-        .map_or(SAMPLE, |total| Duration::from_nanos(total / ASSUMED_BYTES_PER_NS));
-    let probes = match peer_placement(&case.spec) {
-        PeerPlacement::SeparateCpus => PROBES,
-        PeerPlacement::OneCpu | PeerPlacement::Unpinned => Duration::ZERO,
-    };
-    let arming = match case.spec.gate {
-        Gate::Closed => INSTRUMENT_START,
-        Gate::Open => Duration::ZERO,
-    };
-    OVERHEAD + probes + arming + sample
 }
 
 fn split_available(

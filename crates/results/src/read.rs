@@ -139,6 +139,9 @@ pub fn parse(input: impl Read + Send) -> Result<Results, ParseError> {
 
 fn header(line: &[u8]) -> Result<Header, String> {
     let foreign = || "not an ipcperf results file: the first line is not a header".to_owned();
+    if line.is_empty() {
+        return Err("not an ipcperf results file: the file is empty".to_owned());
+    }
     let value: serde_json::Value = serde_json::from_slice(line).map_err(|_| foreign())?;
     if value["kind"] != "header" {
         return Err(foreign());
@@ -336,7 +339,7 @@ mod tests {
 
     #[test]
     fn what_is_no_results_file_is_told_in_words() {
-        assert_eq!(error_text(""), "not an ipcperf results file: the first line is not a header");
+        assert_eq!(error_text(""), "not an ipcperf results file: the file is empty");
         assert!(error_text("hello\nworld\n").contains("not a header"));
         assert!(error_text("{\"kind\":\"sample\"}\n").contains("not a header"));
         assert!(

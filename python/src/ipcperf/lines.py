@@ -69,6 +69,8 @@ def read_lines(path: Path) -> Lines:
 
 
 def _header(path: Path, raw: bytes) -> Fields:
+    if not raw:
+        raise BadResults(path, "not an ipcperf results file: the file is empty")
     try:
         header = _parsed(path, raw, 1)
     except BadResults:
