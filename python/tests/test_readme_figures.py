@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MOST_LINES = 180
-TABLE = " mechanism   64 B\n pipe   2.77 us\n fifo   2.86 us\n pipe again\n"
+TABLE = " mechanism   64 B\n pipe   2.77 µs\n fifo   2.86 µs\n pipe again\n"
 PAGE = """# Title
 
 <!-- output of `ipcperf run`: first 2 lines matching `^ (mechanism|pipe) ` -->
@@ -22,7 +22,7 @@ old
 Text.
 """
 NAME = Path("README.md")
-PAGES = [NAME, Path("docs/survey.md"), Path("docs/usage.md")]
+PAGES = [NAME, Path("docs/survey.md"), Path("docs/usage.md"), Path("docs/reading-the-report.md")]
 # Text of a block that was never filled. Measuring takes minutes, so a new block is committed with it.
 PLACEHOLDER = "not measured yet"
 
@@ -48,7 +48,7 @@ def rewritten(figures: ModuleType, page: str, output: str = TABLE, only: str = "
 
 def test_a_block_gets_the_first_lines_that_match(figures: ModuleType) -> None:
     page = rewritten(figures, PAGE)
-    output = "```text\n$ ipcperf run\n mechanism   64 B\n pipe   2.77 us\n```\n"
+    output = "```text\n$ ipcperf run\n mechanism   64 B\n pipe   2.77 µs\n```\n"
     assert page == PAGE.replace("old\n", output)
     assert rewritten(figures, page) == page
 
@@ -60,8 +60,8 @@ def test_a_line_is_kept_with_its_continuation_lines(figures: ModuleType) -> None
     kept = figures.selected(sentences, "^(Shortest|Highest)", 2)
     assert kept == ["Shortest: pipe,", "  8 times", "  as fast", "Highest: tcp,", "  2 times"]
     assert figures.selected(sentences, "^Shortest", 2) == []
-    table = " mechanism   64 B\n──────\n udp   1 us\n       54 % lost\n pipe   2 us\n"
-    rows = [" mechanism   64 B", " udp   1 us", "       54 % lost"]
+    table = " mechanism   64 B\n──────\n udp   1 µs\n       54 % lost\n pipe   2 µs\n"
+    rows = [" mechanism   64 B", " udp   1 µs", "       54 % lost"]
     assert figures.selected(table, "^ (mechanism|udp) ", 2) == rows
 
 
@@ -69,7 +69,7 @@ def test_a_block_can_have_all_lines_or_those_from_a_heading(figures: ModuleType)
     whole = PAGE.replace("first 2 lines matching `^ (mechanism|pipe) `", "all lines")
     assert f"```text\n$ ipcperf run\n{TABLE}```\n" in rewritten(figures, whole, output=TABLE + "\n")
     page = whole.replace("all lines", "all lines from `^ fifo`")
-    assert "```text\n$ ipcperf run\n fifo   2.86 us\n pipe again\n```\n" in rewritten(figures, page)
+    assert "```text\n$ ipcperf run\n fifo   2.86 µs\n pipe again\n```\n" in rewritten(figures, page)
     with pytest.raises(figures.PageError, match="fewer than one line that matches"):
         rewritten(figures, page, output=" pipe\n")
 
@@ -91,7 +91,7 @@ def test_a_block_of_another_command_is_left_alone(figures: ModuleType) -> None:
 
 def test_too_few_lines_are_an_error(figures: ModuleType) -> None:
     with pytest.raises(figures.PageError, match="fewer than 2 lines"):
-        rewritten(figures, PAGE, output=" pipe   2.77 us\n")
+        rewritten(figures, PAGE, output=" pipe   2.77 µs\n")
 
 
 def test_an_incomplete_comment_is_an_error(figures: ModuleType) -> None:
@@ -119,6 +119,17 @@ def test_a_picture_has_every_line_in_its_column(figures: ModuleType) -> None:
     assert heights[2] - heights[1] == 2 * (heights[1] - heights[0])
 
 
+def test_a_figure_is_taken_from_the_report(figures: ModuleType, tmp_path: Path) -> None:
+    mark = "<!-- figure bandwidth of `ipcperf run` in docs/figures/x.svg -->"
+    commands = figures.Commands(Path("ipcperf"))
+    commands.figures["ipcperf run"] = tmp_path
+    with pytest.raises(figures.PageError, match="has no figure bandwidth"):
+        figures.rewrite({NAME: mark}, commands, "")
+    (tmp_path / "bandwidth.svg").write_text("<svg/>")
+    files = figures.rewrite({NAME: mark}, commands, "")
+    assert files[figures.ROOT / "docs" / "figures" / "x.svg"] == "<svg/>"
+
+
 def test_the_readme_is_short_and_its_picture_exists(figures: ModuleType) -> None:
     page = (ROOT / "README.md").read_text()
     assert len(page.splitlines()) <= MOST_LINES
@@ -131,7 +142,7 @@ def test_the_readme_is_short_and_its_picture_exists(figures: ModuleType) -> None
 def test_the_comments_of_a_page_are_complete(figures: ModuleType, page: Path) -> None:
     text = (ROOT / page).read_text()
     figures.check_marks(page.name, text)
-    assert figures.BLOCK.findall(text)
+    assert figures.marks(text)
     assert ROOT / page in figures.PAGES
     assert len(figures.PAGES) == len(PAGES)
 
