@@ -50,7 +50,7 @@ pub fn unitless(number: f64) -> String {
 
 /// Formats a time given in ns.
 pub fn time(ns: f64) -> String {
-    format_scaled(ns, &[(1.0, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")])
+    format_scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
 }
 
 /// Formats a time given in ns that may be far below 1 ns.
@@ -102,8 +102,8 @@ mod tests {
     fn three_digits_and_the_right_unit() {
         assert_eq!(time(0.856), "0.86 ns");
         assert_eq!(time(83.44), "83.4 ns");
-        assert_eq!(time(999.96), "1.00 us");
-        assert_eq!(time(28_400.0), "28.4 us");
+        assert_eq!(time(999.96), "1.00 µs");
+        assert_eq!(time(28_400.0), "28.4 µs");
         assert_eq!(bandwidth(4.612e9), "4.61 GB/s");
         assert_eq!(bandwidth(129.6e9), "130 GB/s");
         assert_eq!(bandwidth(512.0), "512 B/s");

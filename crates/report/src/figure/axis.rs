@@ -107,7 +107,8 @@ impl Axis {
         self.unit().map_or_else(|| name.to_owned(), |unit| format!("{name} ({})", unit.name))
     }
 
-    /// Returns the unit of the tick labels. `None` if each label has its own, or there is none.
+    /// Returns the unit of all tick labels, which the title names. `None` if the name of the quantity already includes
+    /// the unit, if each tick label has its own unit, or if the quantity has no unit.
     fn unit(&self) -> Option<AxisUnit> {
         AxisUnit::choose(self.quantity.units(), self.high)
     }

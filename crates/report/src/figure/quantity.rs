@@ -60,7 +60,7 @@ impl Quantity {
         Self::Study(StudyQuantity { name: name.into(), unit: unit.into(), scale })
     }
 
-    /// Returns the name in the title of the axis. It includes the unit if there is no choice of [`Quantity::units`].
+    /// Returns the name in the title of the axis. If [`Quantity::units`] is empty, it includes the unit, if any.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::BufferBytes => "buffer size (bytes)",
@@ -81,7 +81,8 @@ impl Quantity {
         }
     }
 
-    /// Returns the units from which an axis chooses. Empty if the tick labels have their units, or there is none.
+    /// Returns the units that an axis can use, in ascending order; the axis chooses one that fits its values. Empty if
+    /// the name or each tick label includes the unit, or if the quantity has no unit.
     pub(super) fn units(&self) -> &'static [AxisUnit] {
         match self {
             Self::Bandwidth => BANDWIDTHS,

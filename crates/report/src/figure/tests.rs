@@ -95,7 +95,7 @@ fn each_role_has_its_panel_and_the_sender_comes_first() {
     let chart = chart("cpu-per-byte", &[file(&SIZES)]);
     assert_eq!(titles(&chart), ["2proc, same · sender", "2proc, same · receiver"]);
     let first = tooltips(&chart.panels[0])[0];
-    assert!(first.starts_with("pipe, 64 B: 1.62 us"), "{first}");
+    assert!(first.starts_with("pipe, 64 B: 1.62 µs"), "{first}");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn distributions_are_of_the_smallest_and_the_largest_size() {
     assert_eq!(titles(&chart), ["2proc, same · 64 B", "2proc, same · 64 KiB"]);
     let words = tooltips(&chart.panels[0]);
     let median = words.iter().find(|words| words.contains("pipe: 50 % of 7 round trips"));
-    assert!(median.is_some_and(|words| words.ends_with("took at most 208 us")), "{words:?}");
+    assert!(median.is_some_and(|words| words.ends_with("took at most 208 µs")), "{words:?}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(super) struct FigureEntry<'c> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CaptionPlace {
     Below,
-    Beside,
+    Right,
 }
 
 impl<'c> FigureEntry<'c> {
@@ -50,13 +50,13 @@ pub(super) fn outlines() -> Markup {
     }
 }
 
-/// Shows figures in rows: a figure with several panels has a row of its own, in which the panels are side by side. Two
-/// figures with one panel share a row. A single one has its caption at its side.
+/// Shows `entries` in rows. A figure with several panels fills a row. Two consecutive figures with one panel each share
+/// a row. A figure with one panel that has no such neighbor fills a row, with its caption to the right of the panel.
 pub(super) fn figures(entries: &[FigureEntry<'_>], names: &SeriesNames) -> Markup {
     html! {
         @for row in figure_rows(entries) {
             @match row {
-                [only] if only.has_one_panel() => (figure(*only, CaptionPlace::Beside, names)),
+                [only] if only.has_one_panel() => (figure(*only, CaptionPlace::Right, names)),
                 [only] => (figure(*only, CaptionPlace::Below, names)),
                 several => div.figure-row {
                     @for one in several { (figure(*one, CaptionPlace::Below, names)) }
@@ -81,7 +81,7 @@ fn figure_rows<'r, 'c>(entries: &'r [FigureEntry<'c>]) -> Vec<&'r [FigureEntry<'
 fn figure(entry: FigureEntry<'_>, caption: CaptionPlace, names: &SeriesNames) -> Markup {
     let FigureEntry { chart, absences } = entry;
     html! {
-        figure.chart.beside[caption == CaptionPlace::Beside] id={ "figure-" (chart.name) } {
+        figure.chart."caption-right"[caption == CaptionPlace::Right] id={ "figure-" (chart.name) } {
             h3 { (chart.title) }
             (legend(chart, names))
             div.panels.single[chart.panels.len() == 1] {
@@ -147,12 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn figures_with_one_panel_share_a_row_and_a_single_one_has_its_caption_beside_it() {
+    fn figures_with_one_panel_share_a_row_and_a_single_one_has_its_caption_on_the_right() {
         let page = rendered(&[1, 1, 2, 1]);
         assert_eq!(page.matches("figure-row").count(), 1, "{page}");
         let (paired, after) = page.split_once("</div><figure").expect("the end of the row");
         assert!(paired.contains("figure-1") && !paired.contains("figure-2"), "{page}");
-        assert_eq!(after.matches("class=\"chart beside\"").count(), 1, "{page}");
+        assert_eq!(after.matches("class=\"chart caption-right\"").count(), 1, "{page}");
         assert_eq!(page.matches("class=\"panels single\"").count(), 3, "{page}");
     }
 }

@@ -117,7 +117,7 @@ mod tests {
     fn the_best_is_marked_in_the_table_and_named_in_a_sentence() {
         let text = render([0, 0]);
         assert!(text.contains("<th class=\"figure\">request-reply\n64 B\nsame CPU</th>"), "{text}");
-        let best = "<td class=\"figure best\"><span class=\"mark\">best</span>2.00 us</td>";
+        let best = "<td class=\"figure best\"><span class=\"mark\">best</span>2.00 µs</td>";
         assert_eq!(text.matches(best).count(), 2, "round trip and p99: {text}");
         let sentence = "Shortest request-reply time at 64 B, placement same: shm-ring, ";
         assert!(text.contains(sentence), "{text}");

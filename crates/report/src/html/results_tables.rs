@@ -117,7 +117,7 @@ mod tests {
         let page = section(&[file(WorkloadKind::RoundTrip)]).into_string();
         for part in [
             "<th class=\"figure\">CPU/trip</th>",
-            "<td class=\"figure\">1.23 us</td>",
+            "<td class=\"figure\">1.23 µs</td>",
             "<summary>Kernel buffer granted</summary>",
             "<td class=\"figure\">64 KiB</td>",
             "<summary>Percentiles of single round trips</summary>",

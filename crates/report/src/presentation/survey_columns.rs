@@ -49,7 +49,8 @@ pub struct SurveyColumn<'a> {
 /// A cell of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SurveyCell {
-    /// Value with its unit, or the reason why there is none. A value that is not compared is in parentheses.
+    /// Value with its unit, in parentheses if it is excluded from the comparison of the column. Without a value:
+    /// `refused`, `failed` or `no valid run`.
     pub text: String,
     /// Whether the value is the best of its column, or tied with the best.
     pub is_best: bool,

@@ -317,9 +317,9 @@ fn rows_hold_what_was_told_of_them_and_sums() {
         let [table] = &presentation.tables[..] else { panic!("one table") };
         assert_eq!(table.header, ["", "mean", "median"]);
         let wanted = [
-            ["open", "2.00 us (1.00 us to 3.00 us)", "700 ns (700 ns to 700 ns)"],
-            ["read", "2.00 us (1.00 us to 3.00 us)", "700 ns (700 ns to 700 ns)"],
-            ["Sum", "4.00 us (2.00 us to 6.00 us)", "1.40 us (1.40 us to 1.40 us)"],
+            ["open", "2.00 µs (1.00 µs to 3.00 µs)", "700 ns (700 ns to 700 ns)"],
+            ["read", "2.00 µs (1.00 µs to 3.00 µs)", "700 ns (700 ns to 700 ns)"],
+            ["Sum", "4.00 µs (2.00 µs to 6.00 µs)", "1.40 µs (1.40 µs to 1.40 µs)"],
         ];
         let rows: Vec<Vec<String>> = wanted.map(|row| row.map(str::to_owned).to_vec()).to_vec();
         assert_eq!(table.rows, rows);

@@ -121,25 +121,11 @@ fn room_for_bars<'a>(calls: impl Iterator<Item = &'a SyscallRow>, columns: usize
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::instrument::syscalls::CallPercentiles;
-
     use super::*;
+    use crate::terminal::trace_screen::test_rows::syscall_row;
 
     fn call(syscall: &str, total_ns: u64) -> Observation {
-        let row = SyscallRow {
-            syscall: syscall.to_owned(),
-            number: Some(1),
-            count: 4_096,
-            requested_bytes: None,
-            returned_bytes: Some(16 << 20),
-            errors: 2,
-            log2_histogram_ns: vec![(256, 4_000), (512, 90), (1 << 20, 6)],
-            percentiles_ns: CallPercentiles { p50: 380, p90: 500, p99: 900, max: 2_000_000 },
-            total_ns,
-            min_ns: 260,
-            log2_histogram_returned: Vec::new(),
-        };
-        Observation::from_row(Some("sender"), &row)
+        Observation::from_row(Some("sender"), &syscall_row(syscall, total_ns))
     }
 
     fn tables(observations: &[Observation], columns: usize, max_rows: usize) -> Vec<String> {

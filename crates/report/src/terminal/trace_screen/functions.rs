@@ -101,34 +101,13 @@ fn side_by_side(columns: &[Vec<String>], width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::instrument::profile::{Group, ProfileSummary, SampledThreads};
-
     use super::*;
+    use crate::terminal::trace_screen::test_rows::profile_rows;
 
+    /// Returns a profile of `role` with 200 samples.
     fn observations(role: &str, functions: u32) -> Vec<Observation> {
-        let summary = ProfileSummary {
-            event: "cpu-clock".to_owned(),
-            frequency_hz: 1_999,
-            sampled: SampledThreads::Cpus,
-            samples: 200,
-            events: 100_000_000,
-            kernel_samples: None,
-            overwritten_ns: 0,
-            kernel_symbols: None,
-            skid_share: None,
-            cpu_time_coverage: None,
-        };
-        let symbol = |number: u32| SymbolShare {
-            symbol: format!("function_with_a_long_name_{number}"),
-            space: Space::Kernel,
-            object: "vmlinux".to_owned(),
-            group: Group::Other,
-            samples: 1,
-            share: f64::from(number) / 100.0,
-        };
-        let symbols = (1..=functions).map(|number| ProfileRow::Symbol(symbol(number)));
-        let rows = std::iter::once(ProfileRow::Summary(summary)).chain(symbols);
-        rows.map(|row| Observation::from_row(Some(role), &row)).collect()
+        let rows = profile_rows(200, functions);
+        rows.iter().map(|row| Observation::from_row(Some(role), row)).collect()
     }
 
     #[test]

@@ -1,10 +1,12 @@
-//! What `ipcperf trace` saw, on one screen: system calls, time and switches, hottest functions, and other tables as far
-//! as there is room. What tracing cost stands last.
+//! Output of `ipcperf trace`, which fits on one screen: system calls, time and context switches, and hottest functions.
+//! Tables of other instruments follow if there is room. The last line is the cost of tracing.
 
 mod calls;
 mod footer;
 mod functions;
 mod role_times;
+#[cfg(test)]
+mod test_rows;
 mod time_bars;
 mod traced_parts;
 

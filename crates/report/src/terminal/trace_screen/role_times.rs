@@ -67,6 +67,7 @@ fn cell(value: Option<u64>, kind: fn(u64) -> Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terminal::trace_screen::test_rows::usage_row;
 
     fn observations() -> Vec<Observation> {
         let sched = SchedRow {
@@ -76,18 +77,7 @@ mod tests {
             voluntary_switches: 255,
             ..SchedRow::default()
         };
-        let usage = RusageRow {
-            user_ns: 1,
-            system_ns: 2,
-            cpu_ns: Some(2_000),
-            run_delay_ns: None,
-            minor_faults: 42,
-            voluntary_switches: 7,
-            involuntary_switches: 8,
-            calls: None,
-            short_writes: 0,
-            short_reads: 0,
-        };
+        let usage = usage_row();
         vec![
             Observation::from_row(Some("sender"), &sched),
             Observation::from_row(Some("sender"), &usage),
@@ -98,10 +88,10 @@ mod tests {
     #[test]
     fn the_scheduler_is_preferred_and_what_nobody_counted_is_absent() {
         let sender = row("sender", &observations());
-        let cells = ["sender", "3.00 ms", "20.0 us", "1.00 ms", "255", "0", "42"];
+        let cells = ["sender", "3.00 ms", "20.0 µs", "1.00 ms", "255", "0", "42"];
         assert_eq!(sender, Some(cells.map(str::to_owned)));
         let receiver = row("receiver", &observations());
-        let cells = ["receiver", "2.00 us", "-", "-", "7", "8", "42"];
+        let cells = ["receiver", "2.00 µs", "-", "-", "7", "8", "42"];
         assert_eq!(receiver, Some(cells.map(str::to_owned)));
         assert_eq!(role_times(&["broker"], &observations(), 80), None);
     }

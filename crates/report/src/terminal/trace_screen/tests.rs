@@ -1,10 +1,6 @@
 use ipcperf_model::case_id::{NameParts, NamedInstrument, Side};
 use ipcperf_model::instrument::kernel_objects::{self, KernelObjectRow};
-use ipcperf_model::instrument::profile::{
-    self, Group, ProfileSummary, SampledThreads, Space, SymbolShare,
-};
-use ipcperf_model::instrument::syscalls::CallPercentiles;
-use ipcperf_model::instrument::{InstrumentFacts, rusage, sched};
+use ipcperf_model::instrument::{InstrumentFacts, profile, rusage, sched};
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Failure, FailureKind};
 use ipcperf_results::testing::{analyzed_file, sample, with_name_parts};
@@ -12,6 +8,7 @@ use ipcperf_results::{ExclusionReason, FailedRun, ObservationRecord};
 use serde::Serialize;
 use textwrap::core::display_width;
 
+use super::test_rows::{profile_rows, syscall_row, usage_row};
 use super::*;
 
 /// Run whose observations are stored.
@@ -23,36 +20,11 @@ fn observation(facts: &InstrumentFacts, role: &str, row: &impl Serialize) -> Obs
 }
 
 fn call(role: &str, syscall: &str, total_ns: u64) -> ObservationRecord {
-    let row = SyscallRow {
-        syscall: syscall.to_owned(),
-        number: Some(1),
-        count: 4_096,
-        requested_bytes: None,
-        returned_bytes: Some(16 << 20),
-        errors: 0,
-        log2_histogram_ns: vec![(256, 4_000), (512, 90), (1 << 20, 6)],
-        percentiles_ns: CallPercentiles { p50: 380, p90: 500, p99: 900, max: 2_000_000 },
-        total_ns,
-        min_ns: 260,
-        log2_histogram_returned: Vec::new(),
-    };
-    observation(&syscalls::FACTS, role, &row)
+    observation(&syscalls::FACTS, role, &syscall_row(syscall, total_ns))
 }
 
 fn usage(role: &str) -> ObservationRecord {
-    let row = RusageRow {
-        user_ns: 1_000,
-        system_ns: 2_000,
-        cpu_ns: Some(3_000),
-        run_delay_ns: None,
-        minor_faults: 42,
-        voluntary_switches: 7,
-        involuntary_switches: 8,
-        calls: None,
-        short_writes: 0,
-        short_reads: 0,
-    };
-    observation(&rusage::FACTS, role, &row)
+    observation(&rusage::FACTS, role, &usage_row())
 }
 
 fn object(role: &str) -> ObservationRecord {
@@ -67,32 +39,10 @@ fn object(role: &str) -> ObservationRecord {
     observation(&kernel_objects::FACTS, role, &row)
 }
 
-/// Returns a profile of `role` with 40 samples in 25 functions.
+/// Returns a profile of `role` with 40 samples in 12 functions.
 fn profile(role: &str) -> Vec<ObservationRecord> {
-    let summary = ProfileSummary {
-        event: "cpu-clock".to_owned(),
-        frequency_hz: 1_999,
-        sampled: SampledThreads::Cpus,
-        samples: 40,
-        events: 20_000_000,
-        kernel_samples: Some(30),
-        overwritten_ns: 0,
-        kernel_symbols: None,
-        skid_share: None,
-        cpu_time_coverage: None,
-    };
-    let symbol = |number: u32| {
-        ProfileRow::Symbol(SymbolShare {
-            symbol: format!("function_{number}"),
-            space: Space::Kernel,
-            object: "vmlinux".to_owned(),
-            group: Group::Other,
-            samples: 1,
-            share: f64::from(number) / 400.0,
-        })
-    };
-    let rows = std::iter::once(ProfileRow::Summary(summary)).chain((1..=25).map(symbol));
-    rows.map(|row| observation(&profile::FACTS, role, &row)).collect()
+    let rows = profile_rows(40, 12);
+    rows.iter().map(|row| observation(&profile::FACTS, role, row)).collect()
 }
 
 /// Returns everything that is observed of `role`, with `calls` system calls.
@@ -176,8 +126,8 @@ fn a_trace_shows_what_it_saw_and_ends_with_its_cost() {
         "|█▁",
         "Time, context switches",
         "Hottest functions",
-        "function_25 [k]",
-        "15 more functions",
+        "function_with_a_long_name_12 [k]",
+        "2 more functions",
         "Only 80 samples in 1 run",
         "--total 32MiB",
         "kernel buffers between the peers",

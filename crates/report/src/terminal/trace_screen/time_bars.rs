@@ -78,14 +78,14 @@ mod tests {
     fn histograms_stand_below_each_other_on_one_axis() {
         assert_eq!(axis(26).draw(&FAST), "█▁▁  ");
         assert_eq!(axis(26).draw(&SLOW), "    █");
-        assert_eq!(axis(26).describe(), "256 ns to 8.19 us, a factor of 2 per bar");
+        assert_eq!(axis(26).describe(), "256 ns to 8.19 µs, a factor of 2 per bar");
     }
 
     #[test]
     fn a_bar_is_several_powers_of_two_if_there_is_little_room() {
         assert_eq!(axis(3).draw(&FAST), "█▁ ");
         assert_eq!(axis(3).draw(&SLOW), "  █");
-        assert_eq!(axis(3).describe(), "256 ns to 16.4 us, a factor of 4 per bar");
+        assert_eq!(axis(3).describe(), "256 ns to 16.4 µs, a factor of 4 per bar");
     }
 
     #[test]
