@@ -80,7 +80,7 @@ pub struct ClockFacts {
     pub cost_ns: u64,
 }
 
-/// Measures the clock: a thousand readings, about 25 us.
+/// Measures the clock: a thousand readings, about 25 µs.
 #[must_use]
 pub fn measure() -> ClockFacts {
     const READINGS: u64 = 1_000;

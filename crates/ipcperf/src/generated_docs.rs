@@ -153,9 +153,10 @@ fn the_programs_page_is_that_of_the_list() {
             change it there. -->\n\n`ipcperf compat PROGRAM` runs ipcperf as another benchmark, \
             with the same arguments, output and exit codes:\n\n    ipcperf compat ipc-static -i \
             pipe 2proc\n    ipcperf compat --install ~/bin    # creates a link for each program\n    \
-            ~/bin/lat_pipe -m 64\n\nipcperf measures as in every other run: in fresh processes, \
-            from just before the first byte is sent to just after the last byte is received. \
-            Nothing is left behind. `ipcperf compat --about PROGRAM` prints the usage of a program \
+            ~/bin/lat_pipe -m 64\n\nMeasurements work as in `ipcperf run`: the peers run in new \
+            processes, and the clock runs from just before the first byte is sent to just after \
+            the last byte is received. No processes, sockets, queues or temporary files of a run \
+            remain afterwards. `ipcperf compat --about PROGRAM` prints the usage of a program \
             and its differences from the original.\n\n| program | measures |\n|---|---|\n",
     );
     for program in PROGRAMS {

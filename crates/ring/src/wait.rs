@@ -33,7 +33,7 @@ const _: () = assert!(
 /// How a side waits if it cannot proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitStrategy {
-    /// Poll for 20 us, then sleep on a futex. Poll for longer, up to 1 ms, while sleeps turn out to be shorter than
+    /// Poll for 20 µs, then sleep on a futex. Poll for longer, up to 1 ms, while sleeps turn out to be shorter than
     /// that. For sides on separate CPUs.
     SpinThenFutex,
     /// Sleep on a futex at once.

@@ -8,7 +8,7 @@ pub(crate) const FIGURE: Section = Section {
     name: "figure",
     occurrence: Occurrence::Many,
     about: "A figure of the report, with one panel for each metric. It shows the median and the \
-            interquartile range of each case, joined to lines.",
+            interquartile range of each case, and connects the cases of each line.",
     keys: &[
         NUMBER,
         TITLE,
@@ -19,7 +19,7 @@ pub(crate) const FIGURE: Section = Section {
             ValueType::Name,
             "\"buffer\"",
             "buffer",
-            "factor on the horizontal axis: each of its levels is a point of a line",
+            "factor on the horizontal axis; a line has one point for each of its levels",
         ),
         WHERE,
         optional(
@@ -85,7 +85,7 @@ pub(crate) const INSTRUMENT_FIGURE: Section = Section {
 pub(crate) const TABLE: Section = Section {
     name: "table",
     occurrence: Occurrence::Many,
-    about: "A table of the report. Each cell is a median with the spread of the values.",
+    about: "A table of the report. Each cell shows the median over the repetitions, and their spread.",
     keys: &[
         NUMBER,
         TITLE,
@@ -119,20 +119,24 @@ pub(crate) const TABLE: Section = Section {
             ValueType::Tables(ROW),
             "[{ name = \"open\", seen = { syscall = \"openat\" } }]",
             "one row for each level of the factor `rows`",
-            "rows with names; a row can also be written as a section [[table.row]]",
+            "named rows; each can also be written as a section [[table.row]]",
         ),
         optional(
             "column",
             ValueType::Tables(COLUMN),
             "[{ name = \"pipe\", where = { mechanism = \"pipe\" } }]",
             "one column for each line of cases and each metric",
-            "columns with names; a column can also be written as a section [[table.column]]",
+            "named columns; each can also be written as a section [[table.column]]",
         ),
     ],
 };
 
-const NUMBER: Key =
-    required("number", ValueType::Name, "\"1\"", "number in the paper, or any other name");
+const NUMBER: Key = required(
+    "number",
+    ValueType::Name,
+    "\"1\"",
+    "number of the table or figure in the paper, or any other name",
+);
 const TITLE: Key = required("title", ValueType::Text, "\"Bandwidth by buffer size\"", "title");
 const CAPTION: Key = optional(
     "caption",
@@ -146,7 +150,7 @@ const METRICS: Key = optional(
     ValueType::Metrics,
     "[\"user\", \"system\"]",
     "main metric of the workload",
-    "metrics to show, each in a panel or column of its own",
+    "metrics to show: one column of the table, or one panel of the figure, for each",
 );
 const WHERE: Key =
     optional("where", ValueType::Cases, "{ placement = \"same\" }", "all cases", "cases to show");
@@ -158,21 +162,22 @@ const ROW: &[Key] = &[
         ValueType::Fields,
         "{ role = \"sender\", syscall = \"openat\" }",
         "all observations",
-        "fields of the observations that the row uses, in addition to those that the metric of the column names",
+        "field values that select observations for this row, in addition to the field values in the metric of the \
+         column",
     ),
     optional(
         "where",
         ValueType::Cases,
         "{ mechanism = \"pipe\" }",
         "all cases of the column",
-        "cases of the column that the row shows",
+        "cases that the row shows, selected from those of the column",
     ),
     optional(
         "sum",
         ValueType::Names,
         "[\"open\", \"close\"]",
         "none",
-        "instead of `seen` and `where`: names of earlier rows whose sum in each block the row shows",
+        "instead of `seen` and `where`: names of earlier rows; the row shows their sum in each block",
     ),
 ];
 
@@ -183,7 +188,7 @@ const COLUMN: &[Key] = &[
         ValueType::Cases,
         "{ mechanism = \"pipe\" }",
         "all cases of the table",
-        "cases of the table that the column shows",
+        "cases that the column shows, selected from those of the table",
     ),
     optional("metric", ValueType::Metric, "\"cpu\"", "metric of the table", "metric of the column"),
     optional(

@@ -105,7 +105,7 @@ pub const METRICS: &[SampleMetric] = &[
         name: "cpu",
         unit: "ns",
         better: Better::Lower,
-        about: "user and system CPU time of all roles",
+        about: "user and system CPU time, summed over all roles",
         value: |sample| {
             Some(sum_over_roles(sample, "user_ns")? + sum_over_roles(sample, "system_ns")?)
         },
@@ -114,14 +114,14 @@ pub const METRICS: &[SampleMetric] = &[
         name: "user",
         unit: "ns",
         better: Better::Lower,
-        about: "user CPU time of all roles",
+        about: "user CPU time, summed over all roles",
         value: |sample| sum_over_roles(sample, "user_ns"),
     },
     SampleMetric {
         name: "system",
         unit: "ns",
         better: Better::Lower,
-        about: "system CPU time of all roles",
+        about: "system (kernel) CPU time, summed over all roles",
         value: |sample| sum_over_roles(sample, "system_ns"),
     },
     SampleMetric {
@@ -135,28 +135,28 @@ pub const METRICS: &[SampleMetric] = &[
         name: "voluntary_switches",
         unit: "",
         better: Better::Lower,
-        about: "voluntary context switches of all roles (a thread waited)",
+        about: "voluntary context switches (a thread waited), summed over all roles",
         value: |sample| sum_over_roles(sample, "voluntary_switches"),
     },
     SampleMetric {
         name: "involuntary_switches",
         unit: "",
         better: Better::Lower,
-        about: "involuntary context switches of all roles (a thread was preempted)",
+        about: "involuntary context switches (a thread was preempted), summed over all roles",
         value: |sample| sum_over_roles(sample, "involuntary_switches"),
     },
     SampleMetric {
         name: "minor_faults",
         unit: "",
         better: Better::Lower,
-        about: "minor page faults of all roles (without disk access)",
+        about: "minor page faults (without disk access), summed over all roles",
         value: |sample| sum_over_roles(sample, "minor_faults"),
     },
     SampleMetric {
         name: "kernel_buffer",
         unit: "bytes",
         better: Better::Higher,
-        about: "size of the kernel's buffer between the peers, as the kernel granted it",
+        about: "size of the kernel's buffer between the peers, as granted by the kernel",
         value: |sample| sample.kernel_buffer_granted_bytes.map(float),
     },
 ];

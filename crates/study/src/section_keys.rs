@@ -47,7 +47,7 @@ pub(crate) const SAMPLING: Section = Section {
             Factor::Repetitions,
             ValueType::Integer(1, 100_000),
             "20",
-            "valid repetitions of each case, in addition to a first one that is excluded",
+            "valid repetitions of each case; an additional first repetition is excluded",
         ),
         optional(
             "quick_repetitions",
@@ -138,7 +138,7 @@ const MATRIX_KEYS: &[Key] = &[
         ValueType::Integer(1, 1 << 40),
         "1000000",
         "none",
-        "instead of `total`: messages, or round trips, per run",
+        "instead of `total`: number of messages, or of round trips, per run",
     ),
     factor_key(
         Factor::Mode,
@@ -157,7 +157,7 @@ const MATRIX_KEYS: &[Key] = &[
         Factor::Touch,
         ValueType::Levels,
         "\"both\"",
-        "peer that accesses every payload byte: write (the sender), read (the receiver), both",
+        "peers that access every payload byte: write (the sender), read (the receiver), both, none",
     ),
     factor_key(Factor::Payload, ValueType::Levels, "\"random\"", "content of the messages"),
     factor_key(
@@ -190,28 +190,29 @@ const MATRIX_KEYS: &[Key] = &[
         ValueType::Levels,
         "[\"instructions\", \"cycles\"]",
         "the default events in docs/counters.md",
-        "events that the instrument counters counts",
+        "events that the instrument `counters` counts",
     ),
     optional(
         Factor::ProfileEvent.key(),
         ValueType::Levels,
         "\"cpu-clock\"",
         "cpu-clock",
-        "event by which the instrument profile takes its samples",
+        "sampling event of the instrument `profile`",
     ),
     optional(
         "quick",
         ValueType::Table(QUICK_KEYS),
         "{ messages = 20000 }",
-        "every second size, if there are more than 4",
-        "keys that have other values with --quick",
+        "every second buffer size, if there are more than 4",
+        "with --quick: values that replace those of the matrix",
     ),
     optional(
         "as_published",
         ValueType::Table(AS_PUBLISHED_KEYS),
         "{ messages = 1000000 }",
         "none",
-        "keys that have other values with --as-published: the message counts of the paper, which take hours",
+        "with --as-published: values that replace those of the matrix, such as the message counts of the paper; \
+         the measurement can then take hours",
     ),
 ];
 
@@ -219,7 +220,7 @@ const MATRIX_KEYS: &[Key] = &[
 const AS_IN_MATRIX: &str = "as in the matrix";
 /// Keys that `--quick` can override.
 const QUICK_KEYS: &[Key] =
-    &length_keys("every second size of the matrix, including the largest, if it has more than 4");
+    &length_keys("every second size, including the largest, if the matrix has more than 4");
 /// Keys that `--as-published` can override.
 const AS_PUBLISHED_KEYS: &[Key] = &length_keys(AS_IN_MATRIX);
 
@@ -245,7 +246,7 @@ const fn length_keys(default_sizes: &'static str) -> [Key; 5] {
             ValueType::Integer(1, 1 << 40),
             "20000",
             AS_IN_MATRIX,
-            "messages, or round trips, per run",
+            "number of messages, or of round trips, per run",
         ),
         optional(
             Factor::Mechanism.key(),
@@ -278,7 +279,7 @@ pub(crate) const ALPHA: Key = optional(
     ValueType::Number(0.000_1, 0.5),
     "0.05",
     "0.05",
-    "significance level: the maximum probability of supporting a false claim, if the assumptions of the test hold",
+    "significance level: maximum probability that a false claim is supported, if the assumptions of the test hold",
 );
 /// Correction for multiple comparisons.
 pub(crate) const CORRECTION: Key = optional(
@@ -287,8 +288,8 @@ pub(crate) const CORRECTION: Key = optional(
     "\"holm\"",
     "holm",
     "correction for multiple comparisons, if the claim has several parts. holm and benjamini-hochberg correct \
-     p-values by that method; for intervals, both divide alpha by the number of parts (Bonferroni). The correction \
-     applies to rejection and, if `min_fraction` is below 1, to support. none corrects nothing",
+     p-values by the method of that name; for intervals, both divide alpha by the number of parts (Bonferroni). \
+     The correction applies to rejection and, if `min_fraction` is below 1, to support. none corrects nothing",
 );
 /// Minimum share of parts that must hold.
 pub(crate) const MIN_FRACTION: Key = optional(
@@ -359,7 +360,7 @@ pub(crate) const HYPOTHESIS: Section = Section {
             ValueType::OriginalTest,
             "{ statistic = \"student\", correction = \"none\" }",
             "none",
-            "keys with which the paper tested the claim: they give a second verdict",
+            "keys for judging the claim a second time, as in the paper",
         ),
     ],
 };

@@ -6,7 +6,7 @@
 //! Trips of two microseconds or more are timed individually, with one reading of the time stamp counter each. In
 //! shorter trips the reading would be noticeable: they run in batches for the mean, and one trip of each batch is timed
 //! individually for the distribution. The reading itself takes 9 ns; between two CPUs that poll each other's cache
-//! lines it made trips of 1.2 us 80 to 110 ns longer.
+//! lines it made trips of 1.2 µs 80 to 110 ns longer.
 
 use std::ops::Range;
 

@@ -15,10 +15,11 @@ pub(super) const PROGRAM: Program = Program {
     about: "CPU time of sending a large datagram, or a file as a descriptor (M. Shuldman, Inferno \
         Nettverk)",
     differences: &[
-        "The program itself prints the CPU time of both processes; the article took the CPU time \
-            from time(1).",
-        "Every message passes three descriptors: our interpretation of the 32 control bytes in the \
-            article. In the mode `file`, the descriptor of the file is passed in addition.",
+        "The program itself prints the CPU time of both processes. The article measured the CPU \
+            time with time(1).",
+        "Every message passes three file descriptors. The article states only that a message has \
+            32 bytes of control data; ipcperf assumes that these are three descriptors. In the \
+            mode `file`, the descriptor of the file is passed in addition.",
         "The file is created in TMPDIR, or in /tmp if TMPDIR is not set.",
     ],
     usage,

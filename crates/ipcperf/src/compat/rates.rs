@@ -21,8 +21,8 @@ const REPLY_BYTES: u64 = 8;
 const PARTS: [(&str, Placement); 2] =
     [("single cpu", Placement::Same), ("dual cpu", Placement::Split)];
 
-const SMALL_REPLY: &str = "The reply has 8 bytes, as in the bundled study westerfeld-2014. With \
-        `--echo`, the reply is the payload itself.";
+const SMALL_REPLY: &str = "The reply to each call has 8 bytes, as in most cases of the bundled \
+    study `westerfeld-2014`. With `--echo`, the payload of the call is sent back as the reply.";
 const SHORT: &str = "Each rate is measured in five phases of about 20 ms each, in one pair of \
     processes.";
 
@@ -33,7 +33,7 @@ pub(super) const IBENCH: Program = Program {
     differences: &[
         SMALL_REPLY,
         SHORT,
-        "`--socketpair` replaces a `#define` in the source of the \
+        "The option `--socketpair` has the effect of a `#define` in the source of the \
         original.",
     ],
     usage: |name| usage_of(pipe_parser(name)),

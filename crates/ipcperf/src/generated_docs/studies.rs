@@ -46,9 +46,9 @@ fn the_page_on_writing_a_study_has_every_metric_and_factor() {
     let mut table = "| metric | unit | better | meaning |\n|---|---|---|---|\n".to_owned();
     for metric in METRICS {
         let better = match metric.better {
-            _ if Metric::Named(metric.name) == Metric::MAIN => "as for that metric",
-            Better::Higher => "more",
-            Better::Lower => "less",
+            _ if Metric::Named(metric.name) == Metric::MAIN => "depends on the metric",
+            Better::Higher => "higher",
+            Better::Lower => "lower",
         };
         let (name, unit, about) = (metric.name, metric.unit, metric.about);
         writeln!(table, "| `{name}` | {unit} | {better} | {about} |").unwrap();
@@ -57,9 +57,9 @@ fn the_page_on_writing_a_study_has_every_metric_and_factor() {
     let of_sender = of_sender.join(", ");
     write!(
         table,
-        "\nThe metrics of one role begin with the name of the role. Those of the sender are {of_sender}. \
-         Those of the other roles begin with `receiver`, `both` and `broker` instead. Less is better for all \
-         of them.\n"
+        "\nMetrics of a single role begin with the name of the role. The metrics of the sender are {of_sender}. \
+         For the other roles, replace `sender` by `receiver`, `both` or `broker`. Lower is better for all of \
+         these metrics.\n"
     )
     .unwrap();
     check_part("writing-a-study.md", "metrics", &table);

@@ -171,7 +171,8 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Retries disturbed runs after all blocks, each once in a round, until none is left or a limit is reached.
+    /// Retries disturbed runs after the last block. Each round makes one attempt at every run whose last attempt was
+    /// disturbed. There are `attempts - 1` rounds, but no retry starts once the time budget is used up.
     fn retry_disturbed(&mut self) -> Result<NextStep, Error> {
         for _ in 1..self.plan.attempts {
             self.noise_detector.begin_block();

@@ -23,7 +23,7 @@ pub struct Confinement {
     /// Container in which this process runs, as far as it can be detected: `docker`, `podman`, `kubernetes`, ..., or
     /// `none`.
     pub container: Option<String>,
-    /// Kinds of namespaces (ipc, pid, user, cgroup) of which this process is not in the initial one.
+    /// Namespace types (ipc, pid, user, cgroup) for which this process is not in the initial namespace.
     pub own_namespaces: Option<Vec<String>>,
     /// Restriction of performance events (`perf_event_open`) for users other than root: -1 none, 2 only the user space
     /// of their own processes, 3 and 4 no events at all.

@@ -20,7 +20,7 @@ pub struct Memory {
     pub page_bytes: u64,
     /// Setting of transparent huge pages.
     pub transparent_hugepage: Option<String>,
-    /// Setting that determines when the kernel makes room for transparent huge pages (`defrag`).
+    /// Setting that determines when the kernel reclaims and compacts memory for transparent huge pages (`defrag`).
     pub transparent_hugepage_defrag: Option<String>,
     /// Setting of transparent huge pages for shared memory.
     pub transparent_hugepage_shmem: Option<String>,

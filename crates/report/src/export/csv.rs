@@ -15,10 +15,13 @@ pub(super) const EXPORTER: Exporter = Exporter {
         The columns are the keys of [`json`](#json). The keys of nested objects are joined by `_`, as in \
         `bandwidth_bytes_per_s_median` and `sender_cpu_ns_per_message_q1`. The two ends of `median_interval` are in \
         the columns `median_interval_low` and `median_interval_high`.\n\n\
-        A list of numbers is one cell, in which spaces separate the numbers. The cell of `options` contains \
-        `name=value` for each option, and the cell of `modes` contains JSON. A value that is unknown or does not \
-        apply is an empty cell. A text that a spreadsheet would interpret as a formula gets an additional `'` at its \
-        start.\n\n\
+        Some values have a special format:\n\n\
+        - A list of numbers is in one cell; spaces separate the numbers.\n\
+        - `options` is `name=value` for each option; spaces separate the options.\n\
+        - `modes` is JSON.\n\
+        - The cell of a value that is unknown or does not apply is empty.\n\
+        - A text that starts with `=`, `+`, `-`, `@` or `'` has an additional `'` before it, so that a spreadsheet \
+        does not interpret it as a formula.\n\n\
         By default, pandas reads the mechanism name `null` as a missing value. To prevent this, pass \
         `keep_default_na=False, na_values=[\"\"]` to `read_csv`.",
     write,

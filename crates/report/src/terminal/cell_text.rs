@@ -47,7 +47,8 @@ pub(super) fn hardware_limit_share(case: &CaseSummary) -> String {
     })
 }
 
-/// Formats the main figure of a case, or says why there is none.
+/// Formats the main figure of a case. A case without one has `refused`, `failed`, `no valid run`, or the median and the
+/// number of its disturbed runs.
 pub(super) fn cell_text(case: &CaseSummary, error_bar: ErrorBar) -> String {
     if case.refused.is_some() {
         return "refused".to_owned();

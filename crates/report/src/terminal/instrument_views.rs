@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn what_could_not_be_had_is_no_zero() {
         assert_eq!(value_text(&Value::Absent), "-");
-        assert_eq!(value_text(&Value::Ns(1_500)), "1.50 us");
+        assert_eq!(value_text(&Value::Ns(1_500)), "1.50 µs");
         assert_eq!(value_text(&Value::Ns(0)), "0 ns");
     }
 }

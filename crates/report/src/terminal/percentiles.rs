@@ -138,7 +138,7 @@ mod tests {
         let text = tables_of(&planted(WorkloadKind::RoundTrip, [5, 7, 11, 400, 3_000]), 80);
         let row = text.lines().find(|line| line.starts_with(" pipe")).expect("a row");
         let words: Vec<&str> = row.split_whitespace().collect();
-        let wanted = "pipe 64 B 10.0 us 14.0 us 22.0 us 800 us 9.00 ms";
+        let wanted = "pipe 64 B 10.0 µs 14.0 µs 22.0 µs 800 µs 9.00 ms";
         assert_eq!(words.join(" "), wanted, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }

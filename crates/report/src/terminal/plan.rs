@@ -113,9 +113,13 @@ fn instruments_text(instruments: &CaseInstruments) -> String {
 
 /// States the number of runs, the time that they take, the rule by which they end, and the seed.
 fn length_lines(plan: &Plan) -> Vec<String> {
-    let (cases, blocks, runs) = (plan.cases.len(), plan.full_blocks(), plan.runs());
+    let (blocks, runs) = (plan.full_blocks(), plan.runs());
+    let cases = match plan.cases.len() {
+        1 => "1 case".to_owned(),
+        several => format!("{several} cases"),
+    };
     let time = units::duration(plan.estimate());
-    let counts = format!("{cases} cases, {blocks} blocks (the first is excluded), {runs} runs");
+    let counts = format!("{cases}, {blocks} blocks (the first is excluded), {runs} runs");
     let mut lines = match &plan.stopping_rule {
         StoppingRule::Repetitions(_) => vec![format!("{counts}, about {time}")],
         StoppingRule::UntilCi(precision) => vec![
@@ -142,8 +146,8 @@ fn length_lines(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// Says how much longer the measurement takes on a busy machine. `None` if no run is retried: without noise detection
-/// none is found to be disturbed.
+/// Returns a line with the maximum number of retries on a busy machine and the time that they add. `None` if no run can
+/// be retried. Only disturbed runs are retried, and without noise detection, no run counts as disturbed.
 fn busy_line(plan: &Plan, noise: NoiseDetection) -> Option<String> {
     let retries = match noise {
         NoiseDetection::On => plan.max_retries(),

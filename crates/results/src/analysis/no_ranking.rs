@@ -17,7 +17,7 @@ pub enum NoRanking {
     DifferentConditions,
 }
 
-/// Returns the reason why none of the cases in `summaries` is ranked, given that none is.
+/// Returns the reason why no mechanism in `summaries` is ranked. Call it only if none is: it does not check that.
 pub fn why_not_ranked(summaries: &[CaseSummary]) -> NoRanking {
     let measured = summaries.iter().filter(|case| case.refused.is_none());
     let measured: Vec<&CaseSummary> =

@@ -19,7 +19,7 @@ pub struct ObservedCase {
     pub case_id: String,
     /// Name that the case would have without instruments.
     pub cell: String,
-    /// Name of the representative run: the one with the median time of a message.
+    /// Name of the representative run: the one with the median time per message.
     pub run_id: String,
     /// Number of runs whose observations are presented: 1 for the representative run, more if they are pooled.
     pub runs: usize,
@@ -63,9 +63,11 @@ pub(super) fn is_instrumented_run(sample: &Sample) -> bool {
     sample.twin_of.is_none() && !sample.instruments.is_empty()
 }
 
-/// Returns the representative run of `case`, and the runs that can be pooled with it, which include it: the valid
-/// instrumented runs or, if none is valid, all of them, in its CPU distance class. The representative run has the
-/// median time of a message.
+/// Returns the representative run of `case`, and the runs that can be pooled, which include it.
+///
+/// The candidates are the valid instrumented runs of the case or, if none is valid, all instrumented runs. The
+/// representative run is the candidate with the median time per message. The runs that can be pooled are the candidates
+/// in its CPU distance class.
 fn kept_runs<'a>(case: &str, samples: &'a [Sample]) -> Option<(&'a Sample, Vec<&'a Sample>)> {
     let of_case = |sample: &&Sample| sample.run.case.case_id == case && is_instrumented_run(sample);
     let all: Vec<&Sample> = samples.iter().filter(of_case).collect();
@@ -79,8 +81,8 @@ fn kept_runs<'a>(case: &str, samples: &'a [Sample]) -> Option<(&'a Sample, Vec<&
     Some((representative, runs))
 }
 
-/// Returns what each instrument observed in `run`, the representative one, or in all `kept` runs, which had this
-/// timeout.
+/// Returns what each instrument of `run`, the representative run, observed: in all `kept` runs if its observations can
+/// be pooled, otherwise in `run`. `timeout_s` is the timeout of these runs.
 fn observe_runs(
     run: &Sample,
     kept: &[&Sample],

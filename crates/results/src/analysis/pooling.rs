@@ -8,10 +8,11 @@ use super::pooled_profile;
 /// Pools the observations of several runs of a case, one item for each run.
 pub(super) type PoolRuns = fn(&[Vec<Observation>]) -> Vec<Observation>;
 
-/// Every such instrument. Of the others, the observations of one run are presented.
+/// Instruments whose observations can be pooled, with the function that does it. For any other instrument, the report
+/// shows the observations of one representative run.
 const POOLED: &[(&InstrumentFacts, PoolRuns)] = &[(&profile::FACTS, pooled_profile::pool)];
 
-/// Returns the function that pools the observations of the instrument called `name`; `None` if there is none.
+/// Returns the function that pools the observations of the instrument called `name`; `None` if they cannot be pooled.
 pub(super) fn find(name: &str) -> Option<PoolRuns> {
     POOLED.iter().find(|(facts, _)| facts.name == name).map(|(_, pool)| *pool)
 }

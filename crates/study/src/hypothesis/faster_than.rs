@@ -31,8 +31,8 @@ pub(super) const TEST: Test = Test {
     assumptions: "Blocks are independent, and within a block the machine is in the same state for \
                   both sides. Wilcoxon's test assumes that the differences have a symmetric \
                   distribution. Support needs no correction if all parts must hold: if the claim \
-                  is false, at least one part is false, and chance supports that part with a \
-                  probability of at most alpha (Berger 1982). Rejection is corrected, because a \
+                  is false, at least one part is false, and the probability that this part is \
+                  supported by chance is at most alpha (Berger 1982). Rejection is corrected, because a \
                   single part is enough to reject the claim.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6; Berger 1982, \
              Technometrics 24",

@@ -14,8 +14,9 @@ use crate::{Key, Metric, Requirement, Selection, ValueType};
 pub(super) const TEST: Test = Test {
     name: "share-at-least",
     about: "the metric, or its share of another metric, is at least a given share",
-    formula: "At each level, the metric is divided by the whole in each block. The median of these \
-              shares over blocks has an interval by order statistics. Supported if the 1 - alpha \
+    formula: "In each block, at each level, the share is the metric divided by the metric that \
+              `of` names. Without `of`, the metric itself is the share. The median of the shares \
+              over blocks has an interval by order statistics. Supported if the 1 - alpha \
               interval lies above `share`. Rejected if the 1 - alpha/m interval lies below \
               `share`, where m is the number of levels of all lines together. If `min_fraction` is \
               below 1, support uses the 1 - alpha/m interval.",
@@ -42,7 +43,7 @@ const WHOLE: Key = Key {
     name: "of",
     value_type: ValueType::Metric,
     requirement: Requirement::Optional("none: the metric is a share itself"),
-    about: "metric of the whole: the share is `metric` divided by it",
+    about: "metric that is the whole: the share is `metric` divided by this metric",
     example: "\"cpu\"",
 };
 
@@ -50,8 +51,8 @@ const BEYOND: Key = Key {
     name: "beyond",
     value_type: ValueType::Cases,
     requirement: Requirement::Optional("none"),
-    about: "baseline cases. In each block, the whole of these cases is first subtracted from the whole of the \
-            judged cases, so that the share is that of the additional amount",
+    about: "baseline cases. In each block, the value of `of` for these cases is subtracted from its value for the \
+            judged cases; the share is the metric divided by this difference",
     example: "{ mechanism = \"dgram-fds\" }",
 };
 

@@ -16,37 +16,39 @@ mod style;
 
 use super::Program;
 
-const TIMED: &str = "As in the original, nothing touches the buffers beforehand. Each page \
-    therefore costs a page fault while the clock runs, for the sender and for the receiver, in \
-    2thread and in 2proc. `ipcperf run --first-touch timed` measures the same; without that flag, \
-    `ipcperf run` touches the buffers before the clock starts.";
+const TIMED: &str = "As in the original, the buffers are not touched before the clock starts. In \
+    2thread and 2proc, the first access of the sender and of the receiver to each page therefore \
+    causes a page fault, which is part of the measured time. `ipcperf run --first-touch timed` \
+    measures the same. By default, `ipcperf run` touches the buffers before the clock starts.";
 const TOUCHED: &str = "Each peer touches its own buffer after the fork. The original fills both \
-    buffers once, before the first iteration, and forks for each iteration of 2proc. In each \
-    iteration, the receiver therefore takes a copy-on-write fault for each page of its buffer \
-    while the clock runs. `ipcperf run --first-touch before-fork` measures that.";
+    buffers once, before the first iteration, and forks for each iteration of 2proc. In the \
+    original, each page of the receiver's buffer therefore causes a copy-on-write fault in each \
+    iteration, which is part of the measured time. `ipcperf run --first-touch before-fork` \
+    measures the same.";
 const EDITIONS: &str = "Other editions of the original differ from this one. The editions of 2020 \
     and spring 2021 also print `host_configuration` and `blockcount`, print `utime` before \
-    `stime`, have `-r` instead of `-g`, and have no `describe`. For each iteration they map new \
-    buffers, which they do not touch beforehand. The edition after October 2023 has `-i shmem` and \
-    no `1thread`.";
+    `stime`, have `-r` instead of `-g`, and have no `describe`. They map new buffers for each \
+    iteration, and do not touch them before the clock starts. The edition after October 2023 has \
+    `-i shmem` and no `1thread`.";
 const UNPINNED: &str = "Both peers run on the first CPU that the program may use, usually CPU 0. \
     The original was not pinned.";
 const PINNED: &str = "Both peers run on the first CPU that the program may use, usually CPU 0.";
 const REFUSED: &str = "A buffer larger than 1/8 of the available memory is refused (exit code 71). \
     With such a buffer, the original was killed or started paging.";
-const CALLED: &str = "Peers have the name of the program (`comm`), so that tracing scripts written \
-    for the original find them, for example with `execname == \"ipc-static\"`. Each peer calls \
-    `getrusage` just before and just after the timed loop, and not in between, so that such \
-    scripts can find the loop. The original called `clock_gettime` at these points, which Linux \
-    executes without a system call.";
-const FLOOR: &str = "The sender starts the clock when the receiver is about to read. If the total \
-    is so small that a single write sends it, the time is about 2 µs: a write, a wake-up and a \
-    context switch. In the original, the time of such a total also includes the start or the end \
-    of a thread, depending on the scheduler.";
-const COUNTED: &str = "`-P` counts the events of this processor that are closest to those of the \
-    original. Each iteration then has its own pair of peers. If the processor cannot count all \
-    events of a set at once, an iteration has several pairs of peers, and its time is that of the \
-    first pair.";
+const CALLED: &str = "The processes and threads of the peers have the name of the program \
+    (`comm`). Tracing scripts for the original therefore find them, for example with \
+    `execname == \"ipc-static\"`. For such scripts, each peer marks the timed loop by two calls of \
+    `getrusage`: one just before the loop, one just after it. It does not call `getrusage` within \
+    the loop. The original calls `clock_gettime` at these points. Scripts cannot trace that on \
+    Linux, because `clock_gettime` works without a system call.";
+const FLOOR: &str = "The sender waits until the receiver is about to read, and then starts the \
+    clock. If a single write sends all data, the measured time is therefore only about 2 µs: that \
+    of a write, a wake-up and a context switch. In the original, such a time also includes the \
+    start or the end of a thread, depending on the scheduler.";
+const COUNTED: &str = "For each event of the original, `-P` counts the most similar event of \
+    this processor. With `-P`, each iteration has its own pair of peers. If the processor cannot \
+    count all events of a set at once, it counts them in groups: each iteration is executed once \
+    per group, with a new pair of peers. The printed time is that of the first group.";
 const RESTED: &str = "In the original, the sender of 2proc waits for 1 s after the transfer; here, \
     it does not wait.";
 const BUFFERED: &str = "With TCP, `-s` requests the size of the socket buffers before the \
@@ -87,15 +89,15 @@ pub(super) const BENCHMARK: Program = Program {
         COUNTED,
         RESTED,
         BUFFERED,
-        "All iterations run in one pair of peers (one pair per million iterations), and their \
+        "All iterations run in one pair of peers (one pair per million iterations). Their \
             results are printed when the pair ends. The original forks for each iteration, and \
-            prints the result of an iteration when it ends.",
+            prints each result at the end of its iteration.",
         "`--libxo` accepts `text`, `json`, `xml` and `pretty` (`T`, `J`, `X`, `P`). Other options \
             of libxo are refused (exit code 64). The environment variable LIBXO_OPTIONS is not \
             read.",
-        "`msgsnd` and `msgrcv` are the numbers of calls that moved data. ipcperf counts these \
-            calls, because Linux does not. In 1thread, where the calls to send and to receive \
-            cannot be separated, both numbers are the number of messages.",
+        "`msgsnd` and `msgrcv` are the numbers of calls that sent and received data. ipcperf \
+            itself counts these calls, because Linux does not count them. In 1thread, sends and \
+            receives are not counted separately, and both values are the number of messages.",
         "The sum of `stime` and `utime` is exact: it is read from the CPU-time clocks of the \
             peers. How the sum divides into `stime` and `utime` is the kernel's estimate.",
         "Configuration values of FreeBSD that do not exist on Linux are left out.",

@@ -96,7 +96,7 @@ fn the_cpu_time_of_all_roles_is_a_column_next_to_its_figure() {
     }
     for columns in [40, 60, 80, 100] {
         let text = tables(&all, &view(ErrorBar::Iqr, columns));
-        assert_eq!(text.matches("1.23 us").count(), 3, "{columns}:\n{text}");
+        assert_eq!(text.matches("1.23 µs").count(), 3, "{columns}:\n{text}");
         assert!(text.contains("CPU/msg, CPU/trip: "), "{columns}:\n{text}");
         let wrapped = wrap(&text, columns);
         let is_wide = |line: &str| display_width(line) > columns;
@@ -104,7 +104,7 @@ fn the_cpu_time_of_all_roles_is_a_column_next_to_its_figure() {
     }
     let text = tables(&all, &view(ErrorBar::Iqr, 100));
     let pipe = text.lines().find(|line| line.starts_with(" pipe")).unwrap();
-    assert_eq!(pipe.matches("1.23 us").count(), 2, "{text}");
+    assert_eq!(pipe.matches("1.23 µs").count(), 2, "{text}");
 }
 
 /// A case of which every run was disturbed has no CPU distance class.
@@ -117,7 +117,7 @@ fn a_figure_is_in_one_table_if_there_are_several_distances() {
     all[2].disturbed_median = Some(4321.0);
     let text = tables(&all, &view(ErrorBar::Iqr, 100));
     assert_eq!(text.matches("Round trip: mean time").count(), 2, "{text}");
-    assert_eq!(text.matches("? 4.32 us").count(), 1, "{text}");
+    assert_eq!(text.matches("? 4.32 µs").count(), 1, "{text}");
     assert_eq!(text.matches("? other activity").count(), 1, "{text}");
 }
 
