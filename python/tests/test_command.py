@@ -69,6 +69,16 @@ def test_an_argument_counts_more_than_the_variable_and_that_more_than_the_path(
     assert ipcperf.find_command(found[2]) == found[2]
 
 
+def test_the_program_of_the_same_environment_is_found_without_path(
+    tmp_path: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = stand_in().rename(tmp_path / "ipcperf")
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.delenv("IPCPERF", raising=False)
+    monkeypatch.setattr("sysconfig.get_path", lambda kind: str(tmp_path) if kind == "scripts" else "/")
+    assert ipcperf.find_command() == program
+
+
 def test_a_link_is_called_by_its_own_name(tmp_path: Path, stand_in: StandIn) -> None:
     link = tmp_path / "link"
     link.symlink_to(stand_in())

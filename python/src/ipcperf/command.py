@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sysconfig
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +40,8 @@ OF_A_FAILURE = ("ipcperf: ", "failed: ")
 def find_command(command: StrPath | None = None) -> Path:
     """Returns the path of ipcperf: `command`, else the environment variable IPCPERF, else from PATH.
 
-    `command` and the variable may be a path, or a name that is searched for in PATH.
+    If PATH has none, the program that was installed together with this package is used: the environment of a Python
+    that is called by its path is not in PATH. `command` and the variable may be a path, or a name that is searched for in PATH.
 
     Raises:
         CommandNotFound: ipcperf was not found; the message has a remedy.
@@ -48,6 +50,9 @@ def find_command(command: StrPath | None = None) -> Path:
         return _usable(os.fspath(command), "the argument `command`")
     if named := os.environ.get(VARIABLE):
         return _usable(named, f"the environment variable {VARIABLE}")
+    installed = Path(sysconfig.get_path("scripts")) / "ipcperf"
+    if not shutil.which("ipcperf") and shutil.which(installed):
+        return installed
     return _usable("ipcperf", "")
 
 
