@@ -90,7 +90,10 @@ impl Payload for Touching {
 
 /// Writes every byte of `message`. Constant content gets a value that changes from message to message. Other content is
 /// XORed with the same mask in each word, so that it stays as compressible as before.
-#[inline]
+///
+/// Not inlined: each of several hundred loops would have a copy, and compiling them takes far longer than the one call for
+/// a message costs.
+#[inline(never)]
 fn write(message: &mut [u8], number: u64, content: Content) {
     if content == Content::Constant {
         message.fill(number.to_le_bytes()[0]);
@@ -105,8 +108,8 @@ fn write(message: &mut [u8], number: u64, content: Content) {
     rest.iter_mut().for_each(|byte| *byte ^= mask.to_ne_bytes()[0]);
 }
 
-/// Reads every byte of `message`.
-#[inline]
+/// Reads every byte of `message`. Not inlined, as [`write`].
+#[inline(never)]
 fn sum(message: &[u8]) -> u64 {
     let (words, rest) = message.as_chunks::<8>();
     let whole = words.iter().fold(0_u64, |sum, word| sum.wrapping_add(u64::from_ne_bytes(*word)));
@@ -139,6 +142,8 @@ impl Stamped {
 }
 
 impl Payload for Stamped {
+    // Not inlined, as `write`.
+    #[inline(never)]
     fn stamp(self, message: &mut [u8], number: u64, direction: MessageDirection) {
         let first = Self::first_word(number, direction);
         for (index, bytes) in (0_u64..).zip(message.chunks_mut(8)) {
@@ -146,6 +151,7 @@ impl Payload for Stamped {
         }
     }
 
+    #[inline(never)]
     fn check(
         self,
         message: &[u8],
@@ -161,6 +167,7 @@ impl Payload for Stamped {
         Ok(())
     }
 
+    #[inline(never)]
     fn message_number(self, message: &[u8], next: u64) -> u64 {
         let held = message.len().min(8);
         let mut low = [0; 8];

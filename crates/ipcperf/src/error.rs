@@ -53,7 +53,7 @@ pub(crate) enum Error {
     )]
     NoFolder,
     /// Output made from results (a figure, report or export) that cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {source}; {}", path.display(), output_remedy(source))]
     NotWritten {
         /// The file.
         path: PathBuf,
@@ -103,6 +103,16 @@ const fn create_remedy(error: ErrorKind) -> &'static str {
         }
         ErrorKind::FileTooLarge => "raise the maximum size of a file with ulimit -f",
         _ => "name another file with --out FILE",
+    }
+}
+
+/// Returns the remedy for output made from results that cannot be written because of `error`.
+fn output_remedy(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::NotFound => "create the folder, or name another file",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free disk space, or name another file",
+        ErrorKind::FileTooLarge => "raise the maximum size of a file with ulimit -f",
+        _ => "name another file",
     }
 }
 

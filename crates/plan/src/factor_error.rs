@@ -56,8 +56,8 @@ pub enum Reason {
     SetTwice(String),
     /// Custom mechanisms of this kind cannot have such an option.
     CustomOption(&'static str),
-    /// This instrument has no such event.
-    Event(&'static str, Unavailable),
+    /// The instrument has no such event.
+    Event(Unavailable),
 }
 
 /// Place where a factor is named.
@@ -140,7 +140,7 @@ impl FactorError {
             }
             Reason::SetTwice(_) => "set it once".to_owned(),
             Reason::CustomOption(kind) => format!("{kind}.NAME {CUSTOM_OPTION}"),
-            Reason::Event(_, why) => why.remedy.clone(),
+            Reason::Event(why) => why.remedy.clone(),
         }
     }
 
@@ -184,7 +184,7 @@ impl FactorError {
                 format!("this is an option of {kind}: mechanisms, which are not measured")
             }
             (Reason::SetTwice(option), _) => format!("{option} is set twice"),
-            (Reason::Event(_, why), _) => why.reason.clone(),
+            (Reason::Event(why), _) => why.reason.clone(),
         }
     }
 
@@ -240,7 +240,7 @@ impl fmt::Display for FactorError {
             }
             Reason::NeedsTotal => write!(f, "{reason}: {SHORT_PHASES}"),
             Reason::TooMany(_, most) => write!(f, "{subject}: {reason}; the maximum is {most}"),
-            Reason::Event(instrument, why) => write!(f, "{instrument}: {why}"),
+            Reason::Event(why) => write!(f, "{subject}: {}; {}", why.reason, why.remedy),
             Reason::Unknown(remedy) | Reason::UnknownOption(_, remedy) => {
                 write!(f, "{reason}; {remedy}")
             }

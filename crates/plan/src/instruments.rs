@@ -202,7 +202,7 @@ fn parts(
     let wrong = |why| {
         let chooser = EVENT_FACTORS.iter().find(|(chooser, _)| *chooser == name);
         let factor = chooser.map_or(Factor::Instrument, |(_, factor)| *factor);
-        FactorError::new(factor, "", Reason::Event(name, why))
+        FactorError::new(factor, "", Reason::Event(why))
     };
     let parts = match instrument.source {
         Source::Worker { .. } | Source::External { .. } => vec![Vec::new()],

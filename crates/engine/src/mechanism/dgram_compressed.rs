@@ -10,13 +10,13 @@ use ipcperf_model::{Failure, Mode, RunSpec, WorkerReport};
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into};
 use rustix::io::Errno;
 use rustix::net::SocketType;
-use zstd::zstd_safe::{self, CCtx, CLEVEL_DEFAULT, DCtx};
 
+use super::feature::Feature;
 use super::scm_rights::datagram_pair;
 use super::socket::{set_buffers, unix_limit};
 use crate::buffer::Buffer;
 use crate::channel::{
-    Channel, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, OptionSpec,
+    Channel, Choice, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, OptionSpec,
     OptionValues, Setup,
 };
 use crate::worker;
@@ -25,9 +25,17 @@ use crate::worker;
 const CODEC: OptionSpec = OptionSpec {
     name: "codec",
     about: "deflate at level 6 (gzip's default), lz4, or zstd at level 3",
-    values: OptionValues::OneOf(&["deflate", "lz4", "zstd"]),
+    values: OptionValues::Choices(&[
+        Choice { value: "deflate", availability: || Ok(()) },
+        Choice { value: "lz4", availability: || Ok(()) },
+        Choice { value: "zstd", availability: || FEATURE.availability() },
+    ]),
     default: "deflate",
 };
+
+/// The C library of zstd takes longer to compile than most mechanisms together.
+const FEATURE: Feature =
+    Feature { name: "zstd", is_built_in: cfg!(feature = "zstd"), needs: "" };
 
 /// Facts about `dgram-compressed`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -49,7 +57,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             send and one for each receive. Deflate is raw, without gzip's header and checksum. The \
             implementations of deflate (miniz_oxide through flate2) and lz4 (lz4_flex) are written \
             in Rust and are a little slower than those in C. The implementation of zstd is its C \
-            library, with one thread and no checksum. The state of a codec is created once. Each \
+            library, with one thread and no checksum; it is included only in builds with the \
+            feature zstd: cargo build --release --features zstd. The state of a codec is created once. Each \
             peer compresses and decompresses one message before the clock starts.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Any.",
@@ -73,7 +82,10 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
     match CODEC.chosen(&spec.options) {
         "lz4" => worker::execute::<DgramCompressed<Lz4>>(spec, mechanism),
-        "zstd" => worker::execute::<DgramCompressed<Zstd>>(spec, mechanism),
+        #[cfg(feature = "zstd")]
+        "zstd" => worker::execute::<DgramCompressed<zstd_codec::Zstd>>(spec, mechanism),
+        #[cfg(not(feature = "zstd"))]
+        "zstd" => FEATURE.refuse(),
         _ => worker::execute::<DgramCompressed<Deflate>>(spec, mechanism),
     }
 }
@@ -81,7 +93,8 @@ fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
 fn limit(setup: &Setup<'_>) -> Option<Limit> {
     let bound = match setup.option(&CODEC) {
         "lz4" => Lz4::max_compressed_bytes,
-        "zstd" => Zstd::max_compressed_bytes,
+        #[cfg(feature = "zstd")]
+        "zstd" => zstd_codec::Zstd::max_compressed_bytes,
         _ => Deflate::max_compressed_bytes,
     };
     let max_compressed = |bytes| u64::try_from(bound(usize::try_from(bytes).ok()?)).ok();
@@ -169,26 +182,33 @@ impl Codec for Lz4 {
     }
 }
 
-struct Zstd {
-    compress: CCtx<'static>,
-    decompress: DCtx<'static>,
-}
+#[cfg(feature = "zstd")]
+mod zstd_codec {
+    use zstd::zstd_safe::{self, CCtx, CLEVEL_DEFAULT, DCtx};
 
-impl Codec for Zstd {
-    fn new() -> Self {
-        Self { compress: CCtx::create(), decompress: DCtx::create() }
+    use super::Codec;
+
+    pub(super) struct Zstd {
+        compress: CCtx<'static>,
+        decompress: DCtx<'static>,
     }
 
-    fn max_compressed_bytes(bytes: usize) -> usize {
-        zstd_safe::compress_bound(bytes)
-    }
+    impl Codec for Zstd {
+        fn new() -> Self {
+            Self { compress: CCtx::create(), decompress: DCtx::create() }
+        }
 
-    fn compress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
-        self.compress.compress(into, from, CLEVEL_DEFAULT).ok()
-    }
+        fn max_compressed_bytes(bytes: usize) -> usize {
+            zstd_safe::compress_bound(bytes)
+        }
 
-    fn decompress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
-        self.decompress.decompress(into, from).ok()
+        fn compress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+            self.compress.compress(into, from, CLEVEL_DEFAULT).ok()
+        }
+
+        fn decompress(&mut self, from: &[u8], into: &mut [u8]) -> Option<usize> {
+            self.decompress.decompress(into, from).ok()
+        }
     }
 }
 

@@ -1,13 +1,13 @@
-//! Mechanisms that belong to an optional feature, because their library takes long to compile or needs another tool.
+//! Mechanisms, and values of their options, that belong to an optional feature, because their library takes long to compile or needs another tool.
 
 use ipcperf_model::Unavailable;
-#[cfg(not(all(feature = "grpc", feature = "nng", feature = "zeromq")))]
+#[cfg(not(all(feature = "grpc", feature = "nng", feature = "zeromq", feature = "zstd")))]
 use ipcperf_model::{Failure, FailureKind, WorkerReport};
 
 /// An optional feature of the build.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Feature {
-    /// Name of the feature, which is also that of its mechanism.
+    /// Name of the feature, which is also that of its mechanism or of the value of an option.
     pub(super) name: &'static str,
     /// Whether this build has it.
     pub(super) is_built_in: bool,
@@ -16,13 +16,13 @@ pub(super) struct Feature {
 }
 
 impl Feature {
-    /// Whether the mechanism can be used: only in builds with the feature.
+    /// Whether the mechanism or the value can be used: only in builds with the feature.
     pub(super) fn availability(&self) -> Result<(), Unavailable> {
         if self.is_built_in { Ok(()) } else { Err(self.missing()) }
     }
 
     /// The report of a run in a build without the feature.
-    #[cfg(not(all(feature = "grpc", feature = "nng", feature = "zeromq")))]
+    #[cfg(not(all(feature = "grpc", feature = "nng", feature = "zeromq", feature = "zstd")))]
     pub(super) fn refuse(&self) -> WorkerReport {
         let Unavailable { reason, remedy } = self.missing();
         WorkerReport::Failed(Failure::new(FailureKind::SetUp, reason).with_remedy(remedy))

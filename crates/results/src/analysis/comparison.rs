@@ -140,7 +140,7 @@ pub struct UndecidedComparison {
 pub struct UnrankedMechanism {
     /// Mechanism and options.
     pub name: String,
-    /// Number of runs after the first block.
+    /// Number of runs after the first block, and of failed runs of all blocks.
     pub runs: usize,
     /// Number of these runs that were disturbed.
     pub disturbed: usize,

@@ -83,7 +83,7 @@ pub struct CaseSummary {
     /// mechanism that might be the best although its runs are excluded.
     #[serde(skip)]
     pub excluded_median: Option<f64>,
-    /// Number of runs after the first block, including failed ones.
+    /// Number of runs after the first block, and of failed runs of all blocks.
     #[serde(skip)]
     pub runs: usize,
     /// Number of missing repetitions: those without a valid run, because all were disturbed or failed.
@@ -224,7 +224,7 @@ pub fn summarize(
         // Runs without a class are counted with the first class.
         if let Some(first) = classes.first_mut() {
             first.missing_repetitions = missing_repetitions(samples, failed);
-            first.runs += failed.iter().filter(|failure| failure.run.block > 0).count();
+            first.runs += failed.len();
         }
         classes
     });

@@ -16,7 +16,7 @@ pub(super) fn unknown_event(event: &str, machine: &Machine) -> Unavailable {
     let suggestions = suggest(event, known_events(machine).map(|known| known.name));
     let listed = "raw codes rHEX, PMU/TERMS/, and names below /sys/bus/event_source/devices";
     Unavailable {
-        reason: format!("unknown event {event}"),
+        reason: format!("unknown event `{event}`"),
         remedy: match &suggestions[..] {
             [] => {
                 let sets: Vec<_> = EVENT_SETS.iter().map(|set| set.name).collect();
@@ -25,7 +25,7 @@ pub(super) fn unknown_event(event: &str, machine: &Machine) -> Unavailable {
                     sets.join(", ")
                 )
             }
-            near => format!("did you mean {}? Also valid: {listed}", near.join(" or ")),
+            near => format!("did you mean {}? Other valid events: {listed}", near.join(" or ")),
         },
     }
 }

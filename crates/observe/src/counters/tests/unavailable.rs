@@ -10,7 +10,7 @@ fn why(events: &[&str]) -> Unavailable {
 #[test]
 fn a_word_that_is_no_event_is_told_what_is_near() {
     let why = why(&["task-clock", "page-fautls"]);
-    assert_eq!(why.reason, "unknown event page-fautls");
+    assert_eq!(why.reason, "unknown event `page-fautls`");
     assert!(why.remedy.starts_with("did you mean page-faults"), "{why}");
     assert_eq!(divide(&to_strings(&["page-fautls"])).unwrap_err(), why);
     let solo = ForkedOne::fork(Work::default());
