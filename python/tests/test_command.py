@@ -176,11 +176,11 @@ def test_an_exit_code_is_an_exception_with_the_words_of_the_command(
 
 
 def test_results_beside_failures_are_kept_and_warnings_are_none(stand_in: StandIn) -> None:
-    said = "ipcperf: warning: hot (cool it)\nfailed: pipe/stream, block 0: died: so\n"
+    said = "ipcperf: warning: hot (cool it)\nfailed: pipe/stream, first block (excluded): died: so\n"
     command = stand_in(4, stderr=said, results=RESULTS)
     with pytest.warns(ipcperf.MachineWarning), pytest.raises(ipcperf.SomeFailed) as told:
         ipcperf.run("pipe", out=command.with_name("r.jsonl"), command=command)
-    assert str(told.value) == "failed: pipe/stream, block 0: died: so"
+    assert str(told.value) == "failed: pipe/stream, first block (excluded): died: so"
     assert told.value.results is not None
     assert len(told.value.results.valid) == 1
 

@@ -38,7 +38,8 @@ fn a_mechanism_that_was_not_built_is_listed_and_refused_with_the_command_that_ad
 fn a_codec_that_was_not_built_is_refused_with_the_command_that_adds_it() {
     let is_built = cfg!(feature = "zstd");
     let sandbox = Sandbox::open();
-    let run = "-m dgram-compressed --set dgram-compressed.codec=zstd -b 64 --total 640 --repetitions 1";
+    let run =
+        "-m dgram-compressed --set dgram-compressed.codec=zstd -b 64 --total 640 --repetitions 1";
     let run = sandbox.finish(sandbox.measuring(run)).expect(if is_built { 0 } else { 3 });
     assert_eq!(run.stderr.contains("--features zstd"), !is_built, "{}", run.stderr);
     let manual = sandbox.run("list dgram-compressed").expect(0).stdout;
@@ -51,5 +52,9 @@ fn every_feature_of_the_command_is_tested_here_or_with_the_report() {
         .expect("the manifest of ipcperf");
     let features = manifest["features"].as_table().expect("a table").keys();
     let features: Vec<&str> = features.map(String::as_str).filter(|name| *name != "full").collect();
-    assert_eq!(features, ["grpc", "nng", "pdf-png", "zeromq", "zstd"], "test a new feature as well");
+    assert_eq!(
+        features,
+        ["grpc", "nng", "pdf-png", "zeromq", "zstd"],
+        "test a new feature as well"
+    );
 }

@@ -110,7 +110,9 @@ const fn create_remedy(error: ErrorKind) -> &'static str {
 fn output_remedy(error: &std::io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::NotFound => "create the folder, or name another file",
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free disk space, or name another file",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free disk space, or name another file"
+        }
         ErrorKind::FileTooLarge => "raise the maximum size of a file with ulimit -f",
         _ => "name another file",
     }

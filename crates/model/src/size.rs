@@ -82,9 +82,8 @@ impl SizeError {
             },
             Self::Zero(_) => "a size must be at least 1 byte".to_owned(),
             Self::TooLarge(_) => format!("the maximum is {} bytes", u64::MAX),
-            Self::NoEnd(_) | Self::NoStart(_) | Self::Backwards(_) => {
-                "write it as FROM..TO".to_owned()
-            }
+            Self::NoEnd(_) | Self::NoStart(_) => "write it as FROM..TO".to_owned(),
+            Self::Backwards(_) => "write the smaller size first".to_owned(),
             Self::InvalidFactor(_) => "a step must multiply by 2 or more".to_owned(),
             Self::InvalidCount(_) => "write it as FROM..TO:COUNT".to_owned(),
             Self::TooMany(..) => format!("the maximum is {MAX_VALUES}"),
@@ -348,7 +347,7 @@ mod tests {
         assert_eq!(message("0"), "a size must be at least 1 byte, not `0`");
         assert_eq!(message("512.."), "range `512..` has no end; write it as FROM..TO");
         assert_eq!(message("..512"), "range `..512` has no start; write it as FROM..TO");
-        let backwards = "range `16MiB..512` ends before it starts; write it as FROM..TO";
+        let backwards = "range `16MiB..512` ends before it starts; write the smaller size first";
         assert_eq!(message("16MiB..512"), backwards);
         for endless in ["1..64*1", "1..64*0", "1..64*x"] {
             assert!(message(endless).contains("never ends"), "{endless}");

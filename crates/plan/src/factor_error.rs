@@ -300,9 +300,9 @@ mod tests {
         );
         assert_told(
             &TypedRequest { buffers: text("64..1"), ..typed() },
-            "--buffer: range `64..1` ends before it starts; write it as FROM..TO",
+            "--buffer: range `64..1` ends before it starts; write the smaller size first",
             "range `64..1` ends before it starts",
-            "write it as FROM..TO",
+            "write the smaller size first",
         );
         assert_told(
             &TypedRequest { attempts: Some(0), ..typed() },

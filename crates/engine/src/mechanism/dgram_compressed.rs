@@ -16,8 +16,8 @@ use super::scm_rights::datagram_pair;
 use super::socket::{set_buffers, unix_limit};
 use crate::buffer::Buffer;
 use crate::channel::{
-    Channel, Choice, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, OptionSpec,
-    OptionValues, Setup,
+    Channel, Choice, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened,
+    OptionSpec, OptionValues, Setup,
 };
 use crate::worker;
 
@@ -34,8 +34,7 @@ const CODEC: OptionSpec = OptionSpec {
 };
 
 /// The C library of zstd takes longer to compile than most mechanisms together.
-const FEATURE: Feature =
-    Feature { name: "zstd", is_built_in: cfg!(feature = "zstd"), needs: "" };
+const FEATURE: Feature = Feature { name: "zstd", is_built_in: cfg!(feature = "zstd"), needs: "" };
 
 /// Facts about `dgram-compressed`.
 pub(super) const MECHANISM: Mechanism = Mechanism {

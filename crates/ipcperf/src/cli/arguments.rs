@@ -30,9 +30,9 @@ pub(super) struct Arguments {
 }
 
 /// Help text on `ipcperf` without a command, and on its results file.
-pub(super) const WITHOUT_COMMAND: &str = "Without a command, ipcperf surveys this machine: ten mechanisms, about a \
-    minute. Results are stored in a new file in ~/.local/share/ipcperf (in $XDG_DATA_HOME/ipcperf if XDG_DATA_HOME is \
-    set), or in the file that --out names. Compatibility programs only print their results.";
+pub(super) const WITHOUT_COMMAND: &str = "Without a command, ipcperf surveys this machine: nine common mechanisms, \
+    about a minute. Results are stored in a new file in ~/.local/share/ipcperf (in $XDG_DATA_HOME/ipcperf if \
+    XDG_DATA_HOME is set), or in the file that --out names. Compatibility programs store no results file.";
 
 fn after_help() -> String {
     let codes = EXIT_CODES.map(|(code, meaning)| format!("  {code:<8}  {meaning}"));
@@ -45,17 +45,17 @@ fn after_help() -> String {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Survey this machine: ten common mechanisms at four message sizes, on one CPU and on two CPUs
+    /// Survey this machine: nine common mechanisms at four message sizes, on one CPU and on two CPUs
     Survey(SurveyArguments),
     /// Measure a matrix of mechanisms, sizes, placements, ...: each of its cells is a case
     Run(RunArguments),
     /// Run a single case with instruments (all but strace and bpftrace, unless --instrument names others); print their
-    /// observations, and how much they slowed it down
+    /// observations, and how much they slowed it down. The options must select exactly one case
     #[command(mut_arg("json", |json| json.help(TRACE_JSON)))]
     Trace(RunArguments),
     /// Print the cases of a matrix or of a study, and the estimated time; measure nothing
     Plan(PlanArguments),
-    /// List mechanisms, workloads, instruments, studies, exporters and tests; print the manual of one
+    /// List mechanisms, workloads, instruments, studies, exporters and hypothesis tests; print the manual of one
     List(ListArguments),
     /// Describe this machine: environment, hardware limits, warnings and remedies
     Machine(MachineArguments),
@@ -182,7 +182,8 @@ pub(super) struct ListArguments {
     #[arg(value_name = "KIND|NAME", help = list_help())]
     #[arg(value_parser = Known::listed(), hide_possible_values = true)]
     pub(super) subject: Option<String>,
-    /// Print a JSON array: one object for each entry, with name, about, available, reason and its facts
+    /// Print a JSON array: one object for each entry, with name, about, available, reason, and further keys that
+    /// depend on the kind
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -208,7 +209,7 @@ pub(super) struct ResumeArguments {
     /// Results file of a measurement that was interrupted, was killed, or ran out of disk space
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
-    /// Retry all failed runs [default: only those that failed for lack of memory, processes, ...]
+    /// Retry all failed runs [default: only those with a temporary cause, such as a lack of memory]
     #[arg(long)]
     pub(super) retry_failed: bool,
     #[command(flatten)]
@@ -276,8 +277,8 @@ pub(super) struct ExportArguments {
 }
 
 fn list_help() -> String {
-    let what = "NAME of a mechanism, workload, instrument, study, exporter or test, to print its manual; or KIND, to \
-        print a list";
+    let what = "NAME of a mechanism, workload, instrument, study, exporter or hypothesis test, to print its manual; or \
+        KIND, to print a list";
     format!("{} [default: all names]", Known::list_kinds().help(what))
 }
 

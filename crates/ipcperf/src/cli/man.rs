@@ -18,7 +18,7 @@ const DESCRIPTION: &str = "ipcperf measures all mechanisms of local inter-proces
 
 /// Examples of frequent tasks.
 const EXAMPLES: [(&str, &str); 9] = [
-    ("ipcperf", "survey this machine: ten mechanisms, about a minute"),
+    ("ipcperf", "survey this machine: nine common mechanisms, about a minute"),
     ("ipcperf run -m pipe,unix-stream -b 512..16MiB", "measure bandwidth by buffer size"),
     ("ipcperf run -m all -w round-trip -b 64 --placement split", "measure round trips on two CPUs"),
     ("ipcperf run -m pipe --set pipe.capacity=4KiB..1MiB", "measure each value of an option"),

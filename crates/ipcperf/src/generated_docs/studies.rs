@@ -43,7 +43,8 @@ fn the_page_on_writing_a_study_has_every_key() {
 
 #[test]
 fn the_page_on_writing_a_study_has_every_metric_and_factor() {
-    let mut table = "| metric | unit | better | meaning |\n|---|---|---|---|\n".to_owned();
+    let mut table =
+        "| metric | unit | counts as better | meaning |\n|---|---|---|---|\n".to_owned();
     for metric in METRICS {
         let better = match metric.better {
             _ if Metric::Named(metric.name) == Metric::MAIN => "depends on the metric",
@@ -57,9 +58,11 @@ fn the_page_on_writing_a_study_has_every_metric_and_factor() {
     let of_sender = of_sender.join(", ");
     write!(
         table,
-        "\nMetrics of a single role begin with the name of the role. The metrics of the sender are {of_sender}. \
-         For the other roles, replace `sender` by `receiver`, `both` or `broker`. Lower is better for all of \
-         these metrics.\n"
+        "\n*Counts as better* is the direction that tests such as `faster-than`, and the key `of_second`, use to \
+         decide which value is better. For `messages` and `kernel_buffer`, it is only a convention: neither fewer \
+         messages nor a larger buffer is an advantage in itself.\n\nMetrics of a single role begin with the name of \
+         the role. The metrics of the sender are {of_sender}. For the other roles, replace `sender` by `receiver`, \
+         `both` or `broker`. Lower is better for all of these metrics.\n"
     )
     .unwrap();
     check_part("writing-a-study.md", "metrics", &table);

@@ -202,7 +202,7 @@ impl Warning {
             Self::DebugBuild => "cargo build --release",
             Self::NoiseDetectionOff => "unset IPCPERF_KEEP_DISTURBED, which only tests should set",
             Self::BusyMachine { .. } => {
-                "stop the processes that `top` lists first, and wait a minute"
+                "stop the processes at the top of the list of `top`, and wait a minute"
             }
             Self::StealSeen { .. } => "measure at a quieter time, or on dedicated CPUs",
             Self::CpuQuota { .. } => {

@@ -81,7 +81,7 @@ fn legend() -> Markup {
             "Medians of the valid repetitions. " b { "Best" } ": the best of the column, or within "
             (units::percent(TIE_RATIO - 1.0)) " of it (tied). Scattered: the repetitions differ much or fall into \
              several modes. Lossy: messages were lost. In parentheses: not compared, because there are too few valid \
-             runs, the CPUs are others, or memory is handed over without --touch both."
+             runs, the CPUs are at another distance, or memory is handed over without --touch both."
         }
     }
 }

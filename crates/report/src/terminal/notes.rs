@@ -122,7 +122,9 @@ pub(super) fn disturbed_note(samples: &[Sample]) -> Option<String> {
         percent_of(disturbed.len(), all)
     );
     if moved > 0 {
-        text += &format!(" In {moved} of them the CPU distance changed.");
+        text += &format!(
+            " In {moved} of them, the measured distance of the two CPUs changed during the run."
+        );
     }
     if lost > 0 {
         let missing =

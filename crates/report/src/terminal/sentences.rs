@@ -206,7 +206,11 @@ pub fn closing_lines<'a>(
         let remedy = failure.remedy.as_ref().map_or_else(String::new, |r| format!("; {r}"));
         let (id, what, place) = (&failure.run.case.case_id, failure.what, &failure.place);
         let due = if failure.transient { "; ipcperf resume retries it" } else { "" };
-        format!("failed: {id}, block {}: {what}: {place}{errno}{remedy}{due}", failure.run.block)
+        let block = match failure.run.block {
+            0 => "first block (excluded)".to_owned(),
+            block => format!("block {block}"),
+        };
+        format!("failed: {id}, {block}: {what}: {place}{errno}{remedy}{due}")
     });
     let unavailable_instruments = plan.unavailable_instruments.iter().map(unavailable_line);
     let lines = absent.chain(unavailable_instruments).chain(failed);

@@ -43,8 +43,8 @@ pub fn survey_screen(file: &AnalyzedFile, columns: usize) -> String {
 fn legend() -> String {
     let tie = units::percent(TIE_RATIO - 1.0);
     format!(
-        "{BEST} best, or within {tie} of it   {SCATTER} scattered   {LOSS} messages lost   (value) few valid runs or \
-         other CPUs"
+        "{BEST} best, or within {tie} of it   {SCATTER} scattered   {LOSS} messages lost\n(value) not \
+         compared: few valid runs, or CPUs at another distance"
     )
 }
 

@@ -78,7 +78,7 @@ pub(in crate::cli) struct MatrixArguments {
     #[arg(help_heading = INSTRUMENTS)]
     instrument: Vec<String>,
     #[arg(help = Factor::CounterEvents.help("Events of --instrument counters: names as for perf (cycles, \
-        L1-dcache-loads, r1b), or event sets of ipc-static (l1d, mem, arch, tlbmem, ...)"))]
+        L1-dcache-loads, r1b), or event sets of ipc-static (l1d, mem, ...) and ipc-benchmark (arch, tlbmem, ...)"))]
     #[arg(long, value_name = "EVENTS", help_heading = INSTRUMENTS)]
     counter_events: Vec<String>,
     #[arg(help = Factor::ProfileEvent.help("Event that triggers the samples of --instrument profile"))]

@@ -25,7 +25,11 @@ const EDITION: Edition = Edition {
         vec![
             flag("g", "Print the counts of getrusage(2)").short_alias('r'),
             flag("j", "Print JSON, one line per value"),
-            positive_flag("n", "iterations", "Number of iterations, in one pair of peers [1]"),
+            positive_flag(
+                "n",
+                "iterations",
+                "Number of iterations; without -P, in one pair of peers [1]",
+            ),
             // For the usage text only: it is removed before the arguments are parsed.
             Arg::new("libxo")
                 .long("libxo")

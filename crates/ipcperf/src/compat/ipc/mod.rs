@@ -16,10 +16,10 @@ mod style;
 
 use super::Program;
 
-const TIMED: &str = "As in the original, the buffers are not touched before the clock starts. In \
-    2thread and 2proc, the first access of the sender and of the receiver to each page therefore \
-    causes a page fault, which is part of the measured time. `ipcperf run --first-touch timed` \
-    measures the same. By default, `ipcperf run` touches the buffers before the clock starts.";
+const TIMED: &str = "Unlike `ipcperf run` by default, and like the original, this program does not \
+    touch the buffers before the clock starts. In 2thread and 2proc, the first access of the \
+    sender and of the receiver to each page therefore causes a page fault, which is part of the \
+    measured time. `ipcperf run --first-touch timed` measures the same.";
 const TOUCHED: &str = "Each peer touches its own buffer after the fork. The original fills both \
     buffers once, before the first iteration, and forks for each iteration of 2proc. In the \
     original, each page of the receiver's buffer therefore causes a copy-on-write fault in each \
@@ -36,19 +36,24 @@ const PINNED: &str = "Both peers run on the first CPU that the program may use, 
 const REFUSED: &str = "A buffer larger than 1/8 of the available memory is refused (exit code 71). \
     With such a buffer, the original was killed or started paging.";
 const CALLED: &str = "The processes and threads of the peers have the name of the program \
-    (`comm`). Tracing scripts for the original therefore find them, for example with \
-    `execname == \"ipc-static\"`. For such scripts, each peer marks the timed loop by two calls of \
+    (`comm`). Tracing scripts for the original that select processes by this name (`execname`) \
+    therefore find them. For such scripts, each peer marks the timed loop by two calls of \
     `getrusage`: one just before the loop, one just after it. It does not call `getrusage` within \
     the loop. The original calls `clock_gettime` at these points. Scripts cannot trace that on \
     Linux, because `clock_gettime` works without a system call.";
 const FLOOR: &str = "The sender waits until the receiver is about to read, and then starts the \
-    clock. If a single write sends all data, the measured time is therefore only about 2 µs: that \
-    of a write, a wake-up and a context switch. In the original, such a time also includes the \
-    start or the end of a thread, depending on the scheduler.";
+    clock. If the data fit into the buffer of the mechanism and a single write sends them, the \
+    measured time is therefore only about 2 µs: that of a write, a wake-up and a context switch. \
+    In the original, such a time also includes the start or the end of a thread, depending on the \
+    scheduler.";
 const COUNTED: &str = "For each event of the original, `-P` counts the most similar event of \
-    this processor. With `-P`, each iteration has its own pair of peers. If the processor cannot \
-    count all events of a set at once, it counts them in groups: each iteration is executed once \
-    per group, with a new pair of peers. The printed time is that of the first group.";
+    this processor. If the processor cannot count all events of a set at once, it counts them in \
+    groups: the transfer is repeated for each group, with a new pair of peers. The printed time is \
+    that of the first group.";
+const COUNTED_ITERATIONS: &str = "For each event of the original, `-P` counts the most similar \
+    event of this processor. With `-P`, each iteration has its own pair of peers. If the processor \
+    cannot count all events of a set at once, it counts them in groups: each iteration is executed \
+    once per group, with a new pair of peers. The printed time is that of the first group.";
 const RESTED: &str = "In the original, the sender of 2proc waits for 1 s after the transfer; here, \
     it does not wait.";
 const BUFFERED: &str = "With TCP, `-s` requests the size of the socket buffers before the \
@@ -86,12 +91,12 @@ pub(super) const BENCHMARK: Program = Program {
         CALLED,
         FLOOR,
         REFUSED,
-        COUNTED,
+        COUNTED_ITERATIONS,
         RESTED,
         BUFFERED,
-        "All iterations run in one pair of peers (one pair per million iterations). Their \
-            results are printed when the pair ends. The original forks for each iteration, and \
-            prints each result at the end of its iteration.",
+        "Without `-P`, all iterations run in one pair of peers (one pair per million iterations). \
+            Their results are printed when the pair ends. The original forks for each iteration, \
+            and prints each result at the end of its iteration.",
         "`--libxo` accepts `text`, `json`, `xml` and `pretty` (`T`, `J`, `X`, `P`). Other options \
             of libxo are refused (exit code 64). The environment variable LIBXO_OPTIONS is not \
             read.",
