@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::figures::{self, FigureEntry};
 use crate::figure::SeriesNames;
 use crate::presentation::{FileVerdict, ShownClaim, p_values_title};
-use crate::terminal::estimate;
+use crate::terminal::{effect_heading, estimate};
 use crate::wording::{amount, p_value};
 
 /// Number of parts above which the table is collapsed.
@@ -75,6 +75,7 @@ fn verdict_details(claim: &Claim, judgement: &FileVerdict) -> Markup {
                 @if let Some(by) = claim.with_original_test().map(|beside| test_settings(&beside)) { " (" (by) ")" } "."
             }
         }
+        @if let Some(words) = &judgement.at_look { p { (capitalized(words)) "." } }
         (evidence("Evidence", found))
         @if !found.remarks.is_empty() { ul.details { @for told in &found.remarks {
             @if !told.is_empty() { li { (told) } }
@@ -112,11 +113,14 @@ fn badge(judgement: &FileVerdict) -> Markup {
 /// Returns the explanation of a verdict as a sentence.
 fn explanation(verdict: &Verdict) -> Option<String> {
     let words = verdict.explanation()?;
-    let mut letters = words.chars();
-    let first = letters.next()?;
     let is_sentence = matches!(verdict, Verdict::Inconclusive { .. });
-    let first = if is_sentence { first.to_ascii_uppercase() } else { first };
-    Some(format!("{first}{}.", letters.as_str()))
+    Some(format!("{}.", if is_sentence { capitalized(&words) } else { words }))
+}
+
+fn capitalized(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 fn evidence(caption: &str, found: &Findings) -> Markup {
@@ -135,7 +139,7 @@ fn table(caption: &str, parts: &[Part]) -> Markup {
             caption { (caption) }
             thead { tr {
                 th { "part" } th { "verdict" } th.figure { "n" } th.figure { "medians" }
-                th { "effect (interval)" }
+                th { (effect_heading(parts)) }
                 @if has_p {
                     th.figure { "statistic" } th.figure { "p" } th.figure { "p, corrected" }
                 }

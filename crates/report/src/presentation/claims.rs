@@ -3,7 +3,7 @@
 use ipcperf_results::Sample;
 use ipcperf_study::Better;
 use ipcperf_study::hypothesis::{
-    BetterNote, Claim, Estimate, EstimateKind, Findings, LinePanel, Part, line_panels,
+    BetterNote, Claim, Estimate, EstimateKind, Findings, JudgedClaim, LinePanel, Part, line_panels,
 };
 
 use super::file_verdict::FileVerdict;
@@ -27,10 +27,15 @@ pub struct ShownClaim<'s> {
 }
 
 impl<'s> ShownClaim<'s> {
-    /// Judges `claim` on each of `sources`.
-    pub(super) fn new(claim: &'s Claim, sources: &[Source<'_>], names: &mut SeriesNames) -> Self {
+    /// Presents `claim` and its `judged` form on each of `sources`.
+    pub(super) fn new(
+        claim: &'s Claim,
+        judged: impl Iterator<Item = JudgedClaim<'s>>,
+        sources: &[Source<'_>],
+        names: &mut SeriesNames,
+    ) -> Self {
         let judgements: Vec<FileVerdict> =
-            sources.iter().map(|source| FileVerdict::new(claim, source)).collect();
+            judged.zip(sources).map(|(judged, source)| FileVerdict::new(judged, source)).collect();
         let lines: Vec<Vec<LinePanel<'_>>> =
             sources.iter().map(|source| line_panels(claim, &source.cells)).collect();
         let spec = chart_spec(claim, sources, &judgements, &lines);

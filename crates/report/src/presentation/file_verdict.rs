@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ipcperf_study::hypothesis::{Claim, Findings};
+use ipcperf_study::hypothesis::{Findings, JudgedClaim};
 
 use super::Source;
 
@@ -14,18 +14,22 @@ pub struct FileVerdict {
     pub found: Findings,
     /// Findings by the publication's own test, if the study specifies it.
     pub original_test: Option<Findings>,
+    /// Look at which the claim was judged, in words, if it was judged sequentially.
+    pub at_look: Option<String>,
     /// Number of excluded runs, by reason.
     pub excluded: BTreeMap<&'static str, usize>,
 }
 
 impl FileVerdict {
-    pub(super) fn new(claim: &Claim, source: &Source<'_>) -> Self {
-        let by_its_rule = |claim: &Claim| Findings::judge_unadjusted(claim, &source.cells);
+    /// Presents `judged`, the judgement on the file of `source`.
+    pub(super) fn new(judged: JudgedClaim<'_>, source: &Source<'_>) -> Self {
+        let at_look = judged.at_look.and_then(|at| at.description(&judged.findings.verdict));
         Self {
             letter: source.letter,
-            found: Findings::judge(claim, &source.cells),
-            original_test: claim.with_original_test().as_ref().map(by_its_rule),
-            excluded: source.cells.excluded_counts(&claim.selections()),
+            excluded: source.cells.excluded_counts(&judged.claim.selections()),
+            found: judged.findings,
+            original_test: judged.original_findings,
+            at_look,
         }
     }
 }

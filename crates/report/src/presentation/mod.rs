@@ -34,7 +34,7 @@ pub use survey_table::SurveyTable;
 
 use ipcperf_results::analysis::AnalyzedFile;
 use ipcperf_study::Study;
-use ipcperf_study::hypothesis::Cells;
+use ipcperf_study::hypothesis::{Cells, judge};
 
 use crate::figure::{Chart, SeriesNames};
 
@@ -71,7 +71,13 @@ impl<'s> Presentation<'s> {
     pub fn new(context: &'s StudyContext, files: &[AnalyzedFile], names: &mut SeriesNames) -> Self {
         let sources = Source::from_files(files);
         let study = &context.study;
-        let claims = study.hypotheses.iter().map(|claim| ShownClaim::new(claim, &sources, names));
+        // By file, then by claim: a file is judged as a whole, because it may have to be judged look by look.
+        let judged: Vec<_> =
+            sources.iter().map(|source| judge(study, &source.file.results)).collect();
+        let claims = study.hypotheses.iter().enumerate().map(|(number, claim)| {
+            let of_claim = judged.iter().map(|of_file| of_file[number].clone());
+            ShownClaim::new(claim, of_claim, &sources, names)
+        });
         let claims = claims.collect();
         let figures = study.figures.iter().map(|figure| ShownFigure::new(figure, &sources, names));
         let figures = figures.collect();

@@ -1,5 +1,6 @@
 //! Tests of a study's presentation with synthetic samples.
 
+use ipcperf_model::Looks;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::analysis::AnalyzedFile;
 use ipcperf_results::testing::{analyzed_file, sample};
@@ -124,6 +125,20 @@ fn a_peak_is_marked_where_it_was_planted() {
         let svg = claim_svg(presentation, names, "rise");
         assert!(svg.contains("peak 2 KiB"), "{svg}");
         assert!(svg.contains("pipe, 2 KiB: ") && !svg.contains("unix-stream, 2 KiB"), "{svg}");
+    });
+}
+
+/// The report must not judge all repetitions at once: its verdicts could differ from those of `study judge`.
+#[test]
+fn a_file_measured_until_its_claims_are_decided_is_judged_look_by_look() {
+    let mut file = synthetic_file();
+    file.results.header.plan.until_decided = Some(Looks::with_max_repetitions(30));
+    present(&[file], |presentation, _| {
+        let claim = presentation.claims.iter().find(|one| one.claim.id == "levels").unwrap();
+        let [judged] = &claim.verdicts[..] else { panic!("one file") };
+        let at_look = judged.at_look.as_deref().unwrap();
+        assert!(at_look.ends_with("look 1 of 4, each at alpha 0.0125"), "{at_look}");
+        assert!(judged.found.parts.iter().all(|part| part.n <= 10), "{:?}", judged.found.parts);
     });
 }
 

@@ -43,5 +43,5 @@ pub use table::{
     CPU_TIME_LEGEND, HARDWARE_LIMIT_HEADING, LimitShares, TableView, sections, tables,
 };
 pub use trace_screen::trace_screen;
-pub use verdicts::{estimate, verdicts_json, verdicts_text};
+pub use verdicts::{effect_heading, estimate, verdicts_json, verdicts_text};
 pub use width::{columns, paragraph, wrap};

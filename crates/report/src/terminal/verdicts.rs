@@ -59,7 +59,7 @@ fn evidence(found: &Findings, columns: usize) -> Option<String> {
         "verdict",
         "n",
         "medians",
-        "effect (95 % interval)",
+        &effect_heading(&found.parts),
         "p",
         "p, corrected",
     ]);
@@ -92,10 +92,43 @@ fn row(part: &Part) -> [String; 7] {
     ]
 }
 
-/// Formats an estimate: `ratio 1.23 (1.20 to 1.27)`.
+/// Confidence level of the intervals of most tests; another one is stated with the estimate.
+const USUAL_LEVEL: f64 = 0.95;
+
+/// Returns the heading of the column of estimates. A claim that is judged at several looks has wider intervals.
+pub fn effect_heading(parts: &[Part]) -> String {
+    let is_usual = |one: &Estimate| one.low.is_none() || one.level == USUAL_LEVEL;
+    let are_usual = parts.iter().flat_map(|part| &part.estimates).all(is_usual);
+    let exception = if are_usual { "" } else { ", or as stated" };
+    format!("effect (95 % interval{exception})")
+}
+
+/// Formats an estimate: `ratio 1.23 (1.20 to 1.27)`, or `ratio 1.23 (97.5 %: 1.19 to 1.28)`.
 pub fn estimate(estimate: &Estimate) -> String {
     let amount = |value: f64| amount(value, &estimate.unit);
+    let level = if estimate.level == USUAL_LEVEL {
+        String::new()
+    } else {
+        format!("{} %: ", (estimate.level * 10_000.0).round() / 100.0)
+    };
     let ends = estimate.low.zip(estimate.high);
-    let ends = ends.map(|(low, high)| format!(" ({} to {})", amount(low), amount(high)));
+    let ends = ends.map(|(low, high)| format!(" ({level}{} to {})", amount(low), amount(high)));
     format!("{} {}{}", estimate.name, amount(estimate.value), ends.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use ipcperf_study::hypothesis::EstimateKind;
+
+    use super::*;
+
+    /// Looks and corrections change the level; every interval used to be printed as one of 95 %.
+    #[test]
+    fn an_interval_of_another_level_says_so() {
+        let ratio = |level| {
+            Estimate::new(EstimateKind::Ratio, 1.5, level).with_interval(Some(1.0), Some(2.0))
+        };
+        assert_eq!(estimate(&ratio(0.95)), "ratio 1.500 (1.000 to 2.000)");
+        assert_eq!(estimate(&ratio(1.0 - 0.0125)), "ratio 1.500 (98.75 %: 1.000 to 2.000)");
+    }
 }
