@@ -47,7 +47,7 @@ pub(super) const MATRICES: &[Broken] = &[
     broken(
         ("buffer = \"512..64KiB\"", "buffer = \"64KiB..512\""),
         ("buffer = \"64KiB", "matrix[1].buffer"),
-        &["ends before", "FROM..TO"],
+        &["ends before", "smaller size first"],
     ),
     broken(
         ("buffer = \"512..64KiB\"", "buffer = \"512..\""),
