@@ -40,8 +40,9 @@ OF_A_FAILURE = ("ipcperf: ", "failed: ")
 def find_command(command: StrPath | None = None) -> Path:
     """Returns the path of ipcperf: `command`, else the environment variable IPCPERF, else from PATH.
 
-    If PATH has none, the program that was installed together with this package is used: the environment of a Python
-    that is called by its path is not in PATH. `command` and the variable may be a path, or a name that is searched for in PATH.
+    If PATH has none, the program that was installed together with this package is used: the environment of
+    a Python that is called by its path is not in PATH. `command` and the variable may be a path, or a name
+    that is searched for in PATH.
 
     Raises:
         CommandNotFound: ipcperf was not found; the message has a remedy.
