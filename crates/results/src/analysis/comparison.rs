@@ -1,5 +1,7 @@
 //! Result of a comparison of mechanisms: a ranking, or the reason why there is none.
 
+use std::collections::HashSet;
+
 use ipcperf_model::message_options::MessageOptions;
 use ipcperf_model::workload::WorkloadKind;
 
@@ -162,7 +164,8 @@ impl Contender {
     }
 }
 
-/// Returns those of `cases` that have a figure, the best first.
+/// Returns those of `cases` that have a figure, the best first. Of cases with the same name, which differ in something
+/// that rankings do not compare, only the best is returned.
 pub(super) fn contenders(cases: &[&CaseSummary]) -> Vec<Contender> {
     let mut ranked: Vec<Contender> =
         cases.iter().filter_map(|c| Contender::from_summary(c)).collect();
@@ -170,5 +173,7 @@ pub(super) fn contenders(cases: &[&CaseSummary]) -> Vec<Contender> {
     if cases.first().is_some_and(|case| case.case.workload == WorkloadKind::Stream) {
         ranked.reverse();
     }
+    let mut seen = HashSet::new();
+    ranked.retain(|contender| seen.insert(contender.name.clone()));
     ranked
 }

@@ -167,9 +167,11 @@ fn compare_class(
 
 /// Refuses the comparison if two or more mechanisms were measured, but no two of them in the same class.
 fn refuse_comparison(cases: &[&CaseSummary]) -> Option<Comparison> {
-    let [first, _, ..] = cases else {
+    let first = cases.first()?;
+    let names: HashSet<String> = cases.iter().map(|case| case.series()).collect();
+    if names.len() < 2 {
         return None;
-    };
+    }
     let class = |case: &CaseSummary| case.cpu_pair_class.clone().unwrap_or_default();
     Some(Comparison::Refused(RefusedComparison {
         workload: first.case.workload,
@@ -285,6 +287,20 @@ pub(super) mod tests {
         };
         let told = [("pipe", "46ns"), ("tcp", "375ns")].map(|(a, b)| (a.to_owned(), b.to_owned()));
         assert_eq!(refused.measured, told);
+    }
+
+    #[test]
+    fn a_mechanism_is_not_compared_with_itself() {
+        let mut again = measured("pipe", "46ns", 2_000);
+        again.run.case.case_id += "again";
+        let pipes = [measured("pipe", "46ns", 1_000), again];
+        assert_eq!(compared(&pipes), []);
+        let mut all = pipes.to_vec();
+        all.push(measured("tcp", "46ns", 3_000));
+        let [Comparison::Ranked(ranking)] = &compared(&all)[..] else {
+            panic!("{:?}", compared(&all));
+        };
+        assert_eq!((ranking.best.name.as_str(), ranking.second.name.as_str()), ("pipe", "tcp"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::compare::{ComparisonResult, SamplePair, compare};
 use super::comparison_keys::ComparisonKeys;
 use super::correction::correct_p_values;
 use super::crossing_evidence::{
-    LevelEvidence, Side, hardest_side, is_refuted, is_shown, winner_of,
+    LevelEvidence, Side, hardest_side, is_refuted, is_refuted_between, is_shown, winner_of,
 };
 use super::evidence::{EstimateKind, PartScope};
 use super::figure_layout::{BetterNote, Caption, FigureLayout, PanelGrouping};
@@ -36,8 +36,9 @@ pub(super) const TEST: Test = Test {
               of the ratio (Student's t on logarithms; m pairs of lines) shows one of two things: \
               the claimed winner has at most a negligible advantage at the largest level, or the \
               other line has at most a negligible advantage at every smaller level. With \
-              `between`, a crossing that is otherwise shown is also rejected if its 1 - alpha/m \
-              interval lies entirely outside the two levels. If `min_fraction` is below 1, support \
+              `between`, the claim is also rejected if one line is better at both of the two levels \
+              and at each level between (interval of the ratio beyond 1), or if the crossing is \
+              otherwise shown and its 1 - alpha/m interval lies entirely outside the two levels. If `min_fraction` is below 1, support \
               uses alpha/m instead of alpha.",
     assumptions: "The ratio changes smoothly between neighboring levels. Blocks are independent. \
                   Support needs evidence on both sides of the crossing, so neither side is \
@@ -205,6 +206,10 @@ impl CrossesOverKeys {
             };
             part.verdict = judge_range(between, estimate_at, alphas, n);
         }
+        if self.between.is_some_and(|range| is_refuted_between((range.low, range.high), &evidence))
+        {
+            part.verdict = Verdict::Rejected;
+        }
         part.note = matches!(found.course, Course::Several { .. })
             .then(|| "the lines cross several times; the last crossing counts".to_owned());
         (part, ratios(pair, &found))
@@ -335,6 +340,19 @@ mod tests {
         let between = |levels: &str| crosses.verdict_name(&format!("{KEYS}between = [{levels}]\n"));
         assert_eq!(between("\"1KiB\", \"2KiB\""), "supported");
         assert_eq!(between("\"4KiB\", \"8KiB\""), "rejected");
+    }
+
+    /// The lines cross early, where nothing shows which is better; later, one is better throughout.
+    #[test]
+    fn a_line_that_is_better_at_both_levels_does_not_cross_between_them() {
+        let values = [1.0, 0.6, 0.5, 0.4, 0.3];
+        let early = synthetic(10, 0.1, &[("pipe", &values), ("unix-stream", &[1.0; 5])]);
+        let between = |levels: &str| early.verdict_name(&format!("{KEYS}between = [{levels}]\n"));
+        assert_eq!(early.verdict_name(KEYS), "inconclusive");
+        assert_eq!(between("\"4KiB\", \"8KiB\""), "rejected");
+        // A level that was not measured may be one where the other line is better.
+        assert_eq!(between("\"3KiB\", \"8KiB\""), "inconclusive");
+        assert_eq!(between("\"512\", \"4KiB\""), "inconclusive");
     }
 
     /// A bound that cannot be read must not be ignored.

@@ -32,6 +32,8 @@ pub(super) struct LevelEvidence {
     leader: Option<Side>,
     /// Whether the difference is significant.
     is_significant: bool,
+    /// The line whose advantage the interval for rejection shows.
+    clear_leader: Option<Side>,
     /// Lines shown to have no more than a negligible advantage.
     without_advantage: Vec<Side>,
     /// Repetitions needed to show the difference.
@@ -62,6 +64,12 @@ impl LevelEvidence {
         let is_high_below = |bound: f64| ends.is_some_and(|(_, high)| high < bound);
         let is_low_above = |bound: f64| ends.is_some_and(|(low, _)| low > bound);
         let (is_low, is_high) = (is_high_below(negligible), is_low_above(1.0 / negligible));
+        let (larger, smaller) = match better {
+            Better::Higher => (Side::First, Side::Second),
+            Better::Lower => (Side::Second, Side::First),
+        };
+        let clear_leader =
+            if is_low_above(1.0) { Some(larger) } else { is_high_below(1.0).then_some(smaller) };
         let without_advantage = match better {
             Better::Higher => [(Side::First, is_low), (Side::Second, is_high)],
             Better::Lower => [(Side::First, is_high), (Side::Second, is_low)],
@@ -69,6 +77,7 @@ impl LevelEvidence {
         Self {
             x,
             leader,
+            clear_leader,
             is_significant: leader.is_some() && compared.is_significant(alphas.support),
             without_advantage: without_advantage
                 .into_iter()
@@ -104,6 +113,16 @@ pub(super) fn is_refuted(winner: Side, evidence: &[LevelEvidence]) -> bool {
     let was_never_behind =
         before.iter().all(|stand| stand.without_advantage.contains(&winner.other()));
     last.without_advantage.contains(&winner) || !before.is_empty() && was_never_behind
+}
+
+/// Whether the lines are shown not to cross from level `low` to level `high`: one of them is better at both, and at each
+/// level between. Both levels must have been measured.
+pub(super) fn is_refuted_between((low, high): (f64, f64), evidence: &[LevelEvidence]) -> bool {
+    let within: Vec<_> = evidence.iter().filter(|one| one.x >= low && one.x <= high).collect();
+    let (Some(first), Some(last)) = (within.first(), within.last()) else { return false };
+    let is_complete = first.x <= low && last.x >= high;
+    let leader = first.clear_leader;
+    is_complete && leader.is_some() && within.iter().all(|one| one.clear_leader == leader)
 }
 
 /// Returns the harder side: finds, on each side of the crossing, the level whose leader needs the fewest repetitions to
@@ -146,6 +165,7 @@ mod tests {
             x,
             leader: Some(side),
             is_significant: true,
+            clear_leader: Some(side),
             without_advantage: Vec::new(),
             needed_repetitions: None,
             obstacle: None,

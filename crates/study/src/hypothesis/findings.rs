@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::claim::Claim;
 use super::evidence::Independence;
 use super::independence::check_independence;
-use super::verdict::{Obstacle, Verdict};
+use super::verdict::{Obstacle, Tendency, Verdict};
 use super::{Cells, Drift, Part};
 
 /// The look at which a sequentially judged claim got its verdict.
@@ -116,7 +116,8 @@ impl Findings {
         for part in &mut self.parts {
             if part.verdict == Verdict::Supported && is_dependent(part) {
                 let obstacle = Some(Obstacle::DependentBlocks);
-                part.verdict = Verdict::Inconclusive { repetitions: None, obstacle };
+                part.verdict =
+                    Verdict::Inconclusive { repetitions: None, obstacle, tendency: Tendency::Open };
                 is_changed = true;
             }
         }
@@ -212,7 +213,25 @@ fn combine(parts: &[Part], min_fraction: f64) -> Verdict {
     if share(judged - count(&Verdict::Rejected)) < min_fraction - 1e-9 {
         return Verdict::Rejected;
     }
-    inconclusive(parts)
+    let is_enough_to_reject = share(judged - 1) < min_fraction - 1e-9;
+    is_enough_to_reject
+        .then(|| soonest_rejection(parts))
+        .flatten()
+        .unwrap_or_else(|| inconclusive(parts))
+}
+
+/// Returns the verdict on the part that would be rejected with the fewest repetitions, if the values of a part point to
+/// its rejection.
+fn soonest_rejection(parts: &[Part]) -> Option<Verdict> {
+    let needed = |verdict: &&Verdict| match verdict {
+        Verdict::Inconclusive { repetitions, .. } => repetitions.unwrap_or(u64::MAX),
+        _ => u64::MAX,
+    };
+    let is_contradicted = |verdict: &&Verdict| {
+        matches!(verdict, Verdict::Inconclusive { tendency: Tendency::Rejection, .. })
+    };
+    let contradicted = parts.iter().map(|part| &part.verdict).filter(is_contradicted);
+    contradicted.min_by_key(needed).cloned()
 }
 
 /// Returns the inconclusive verdict for all open parts, with the largest number of repetitions that any of them needs.
@@ -229,6 +248,7 @@ fn inconclusive(parts: &[Part]) -> Verdict {
     Verdict::Inconclusive {
         repetitions: repetitions.filter(|&n| n > 0),
         obstacle: obstacles.next(),
+        tendency: Tendency::Open,
     }
 }
 
@@ -255,6 +275,11 @@ mod tests {
         let never = part(Verdict::inconclusive(Some(25_580), Some(Obstacle::EffectAtBound)));
         assert_eq!(verdict(&[&yes, &open, &never], 1.0), never.verdict);
         assert_eq!(verdict(&[&open, &no], 1.0), Verdict::Rejected);
+        // One rejected part suffices, so the claim needs no more repetitions than this part.
+        let eleven = Verdict::inconclusive(Some(11), None).with_tendency(Tendency::Rejection);
+        let against = part(eleven.clone());
+        assert_eq!(verdict(&[&yes, &open, &never, &against], 1.0), eleven);
+        assert_eq!(verdict(&[&open, &against], 0.5), forty);
         let missing = Part::untestable(PartScope::from_line("tcp"), "no network");
         assert_eq!(verdict(&[&yes, &missing], 1.0), Verdict::Supported);
         assert_eq!(verdict(&[&missing], 1.0).name(), "not testable here");

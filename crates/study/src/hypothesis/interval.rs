@@ -5,7 +5,7 @@ use ipcperf_stats::{Bootstrap, median};
 use super::evidence::EstimateKind;
 use super::key_values::{KeyError, KeyValues};
 use super::shared_keys::{ABOVE, BELOW};
-use super::verdict::Obstacle;
+use super::verdict::{Obstacle, Tendency};
 use super::{Claim, Correction, Estimate, Verdict};
 
 /// Half-width, as a share of the bound, above which an interval counts as wide. Then noise prevents a verdict, not the
@@ -93,9 +93,28 @@ impl Bounds {
         } else if at(1.0 - alphas.reject).is_some_and(|one| self.excludes_interval(&one)) {
             Verdict::Rejected
         } else {
-            self.inconclusive(&reported, n)
+            self.undecided(&reported, &at, alphas, n)
         };
         (verdict, Some(reported))
+    }
+
+    /// Returns the inconclusive verdict on an estimate. If its value lies outside the bounds and `n` repetitions are too
+    /// few for an interval that could reject, the claim needs at least as many as give one.
+    fn undecided(
+        self,
+        reported: &Estimate,
+        at: impl Fn(f64) -> Option<Estimate>,
+        alphas: Alphas,
+        n: usize,
+    ) -> Verdict {
+        if self.contains_value(reported.value) {
+            return self.inconclusive(reported, n);
+        }
+        let has_interval = at(1.0 - alphas.reject).is_some_and(|one| one.low.is_some());
+        let minimum = if has_interval { 0 } else { min_for_median_interval(alphas.reject) };
+        let needed = self.needed_repetitions(reported, n).map(|needed| needed.max(minimum));
+        Verdict::inconclusive(needed, Some(self.obstacle(reported)))
+            .with_tendency(Tendency::Rejection)
     }
 
     /// Whether the whole interval lies within the bounds.
@@ -171,6 +190,17 @@ impl Bounds {
     }
 }
 
+/// Returns the least number of values from which order statistics give an interval of the median that misses it with at
+/// most the probability `alpha`: all values lie on one side of the median with a probability of 2^(1 - n).
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a small number of repetitions, rounded up"
+)]
+fn min_for_median_interval(alpha: f64) -> u64 {
+    (2.0 / alpha).log2().ceil() as u64
+}
+
 impl Estimate {
     /// Returns what makes the estimate hard to distinguish from `bound`: its spread, or otherwise that it lies there.
     pub(super) fn obstacle(&self, bound: f64) -> Obstacle {
@@ -227,12 +257,32 @@ mod tests {
         let bounds = Bounds { above: Some(0.0), below: Some(2.0) };
         // Outside the range: only the near bound matters, even if the interval also extends towards the lower one.
         let open = verdict(bounds, 1.5, 2.5, 3.5);
-        assert_eq!(open, Verdict::inconclusive(Some(83), None));
-        let on_it =
-            |obstacle| Verdict::Inconclusive { repetitions: None, obstacle: Some(obstacle) };
+        let contradicting = Verdict::inconclusive(Some(83), None);
+        assert_eq!(open, contradicting.with_tendency(Tendency::Rejection));
+        let on_it = |obstacle| Verdict::Inconclusive {
+            repetitions: None,
+            obstacle: Some(obstacle),
+            tendency: Tendency::Rejection,
+        };
         assert_eq!(verdict(bounds, 1.0, 2.0, 3.0), on_it(Obstacle::Noise));
         assert_eq!(verdict(bounds, 1.9, 2.0, 2.1), on_it(Obstacle::EffectAtBound));
         assert_eq!(verdict(bounds, 2.0, 2.0, 2.0), on_it(Obstacle::EffectAtBound));
+    }
+
+    /// A median interval with an error probability of 0.1 % exists from eleven values on.
+    #[test]
+    fn too_few_values_to_reject_need_as_many_as_give_an_interval() {
+        let bounds = Bounds::around_one(0.1);
+        let alphas = Alphas { reject: 0.001, ..ALPHAS };
+        let judged = |n: usize| {
+            let values = vec![1.5; n];
+            let at = |level| median_estimate(EstimateKind::Ratio, &values, level);
+            bounds.judge(at, alphas, n).0
+        };
+        let eleven = Verdict::inconclusive(Some(11), None).with_tendency(Tendency::Rejection);
+        assert_eq!(judged(7), eleven);
+        assert_eq!(judged(10), eleven);
+        assert_eq!(judged(11), Verdict::Rejected);
     }
 
     #[test]

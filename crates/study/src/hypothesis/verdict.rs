@@ -34,6 +34,15 @@ impl Obstacle {
     }
 }
 
+/// The verdict that the measured values of an undecided part point to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tendency {
+    /// Unknown, or towards support.
+    Open,
+    /// Towards rejection: the value lies outside the bounds.
+    Rejection,
+}
+
 /// Verdict on a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
@@ -49,6 +58,9 @@ pub enum Verdict {
         repetitions: Option<u64>,
         /// Obstacle that more repetitions do not overcome.
         obstacle: Option<Obstacle>,
+        /// The verdict that the values point to. Decides which of several parts would settle a claim first.
+        #[serde(skip)]
+        tendency: Tendency,
     },
     /// It cannot be measured here.
     #[serde(rename = "not testable here")]
@@ -60,17 +72,29 @@ pub enum Verdict {
 
 impl Verdict {
     /// Inconclusive, with nothing known about what would settle it.
-    pub const UNKNOWN: Self = Self::Inconclusive { repetitions: None, obstacle: None };
+    pub const UNKNOWN: Self =
+        Self::Inconclusive { repetitions: None, obstacle: None, tendency: Tendency::Open };
 
     /// Returns an inconclusive verdict: `needed` repetitions would settle it, or, if these are too many, `obstacle` is
     /// the reason.
     pub(super) fn inconclusive(needed: Option<u64>, obstacle: Option<Obstacle>) -> Self {
+        let tendency = Tendency::Open;
         match needed {
             Some(n) if n <= MAX_REPETITIONS => {
-                Self::Inconclusive { repetitions: needed, obstacle: None }
+                Self::Inconclusive { repetitions: needed, obstacle: None, tendency }
             }
-            Some(_) => Self::Inconclusive { repetitions: None, obstacle },
+            Some(_) => Self::Inconclusive { repetitions: None, obstacle, tendency },
             None => Self::UNKNOWN,
+        }
+    }
+
+    /// Returns an inconclusive verdict with its tendency replaced; other verdicts are returned as they are.
+    pub(super) fn with_tendency(self, tendency: Tendency) -> Self {
+        match self {
+            Self::Inconclusive { repetitions, obstacle, .. } => {
+                Self::Inconclusive { repetitions, obstacle, tendency }
+            }
+            other => other,
         }
     }
 
