@@ -118,8 +118,8 @@ impl<E: Endpoint> TypedEnds<E> {
         let TimedRegion { spec, role, size, memory, trips, control } = region;
         let mut task = Task {
             end: &mut self.end,
-            outgoing: &mut memory.outgoing,
-            incoming: &mut memory.incoming,
+            outgoing: memory.outgoing.phase_buffers(),
+            incoming: memory.incoming.phase_buffers(),
             payload,
             size,
             answer: spec.answer(),

@@ -57,12 +57,31 @@ impl BufferPool {
         &self.memory
     }
 
+    /// Buffers for the messages of one phase.
+    pub fn phase_buffers(&mut self) -> PhaseBuffers<'_> {
+        let Self { stride_bytes, buffers, first, .. } = *self;
+        PhaseBuffers { bytes: &mut self.memory, stride_bytes, buffers, first }
+    }
+}
+
+/// The buffers of a pool during one phase. A loop that owns them keeps their number and distance in registers; those of a
+/// [`BufferPool`] that it borrows would be loaded again for each message.
+#[derive(Debug)]
+pub struct PhaseBuffers<'a> {
+    bytes: &'a mut [u8],
+    /// As in [`BufferPool`], like the fields below.
+    stride_bytes: usize,
+    buffers: u64,
+    first: u64,
+}
+
+impl PhaseBuffers<'_> {
     /// Buffer of message `number`, of `bytes`.
     #[inline]
     pub fn buffer<E: Endpoint>(&mut self, number: u64, bytes: usize) -> &mut [u8] {
         // Fast path for the usual case: the arithmetic below would be noticeable in messages of 2 ns.
         if self.buffers == 1 {
-            return &mut self.memory[..bytes];
+            return &mut self.bytes[..bytes];
         }
         let number = self.first + number;
         // A division takes longer than a short message through shared memory, so use the mask where possible.
@@ -73,7 +92,7 @@ impl BufferPool {
         };
         #[allow(clippy::cast_possible_truncation, reason = "below the number of places")]
         let start = turn as usize * self.stride_bytes;
-        &mut self.memory[start..start + bytes]
+        &mut self.bytes[start..start + bytes]
     }
 }
 
@@ -123,7 +142,9 @@ mod tests {
     type Borrower = End<true>;
 
     fn starts<E: Endpoint>(places: &mut BufferPool, numbers: u64) -> Vec<usize> {
-        (0..numbers).map(|number| places.buffer::<E>(number, 100).as_ptr() as usize).collect()
+        (0..numbers)
+            .map(|number| places.phase_buffers().buffer::<E>(number, 100).as_ptr() as usize)
+            .collect()
     }
 
     fn distinct<E: Endpoint>(least: usize, buffers: BufferReuse, numbers: u64) -> usize {
@@ -170,7 +191,8 @@ mod tests {
             MessageOptions { content, buffers: BufferReuse::Rotate, ..MessageOptions::default() };
         for bytes in [16, 100, 1000] {
             let mut places = BufferPool::new(bytes, 1, &message_options).unwrap();
-            let message = places.buffer::<Plain>(3, bytes);
+            let mut buffers = places.phase_buffers();
+            let message = buffers.buffer::<Plain>(3, bytes);
             let constant = message.iter().rev().take_while(|&&byte| byte == FILL_BYTE).count();
             assert!(constant >= bytes / 2, "{bytes}: {constant}");
         }
@@ -180,9 +202,9 @@ mod tests {
     fn what_is_touched_while_the_clock_runs_holds_zeroes_until_then() {
         let timed = MessageOptions { first_touch: FirstTouch::Timed, ..MessageOptions::default() };
         let mut places = BufferPool::new(10_000, 1, &timed).unwrap();
-        assert_eq!(places.buffer::<Plain>(0, 10_000), [0; 10_000]);
+        assert_eq!(places.phase_buffers().buffer::<Plain>(0, 10_000), [0; 10_000]);
         let mut touched = BufferPool::new(10_000, 1, &MessageOptions::default()).unwrap();
-        assert_eq!(touched.buffer::<Plain>(0, 10_000), [FILL_BYTE; 10_000]);
+        assert_eq!(touched.phase_buffers().buffer::<Plain>(0, 10_000), [FILL_BYTE; 10_000]);
     }
 
     #[test]

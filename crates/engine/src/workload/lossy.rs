@@ -186,11 +186,12 @@ mod tests {
     fn in_one_thread_the_silence_after_the_last_arrival_is_not_elapsed_time() {
         for kept in [0, 3] {
             let ([mut end, mut receiver], control) = (Leaky::pair(kept), Control::default());
-            let places = || BufferPool::new(64, 1, &MessageOptions::default()).unwrap();
+            let pool = || BufferPool::new(64, 1, &MessageOptions::default()).unwrap();
+            let [mut outgoing, mut incoming] = [pool(), pool()];
             let mut task = Task {
                 end: &mut end,
-                outgoing: &mut places(),
-                incoming: &mut places(),
+                outgoing: outgoing.phase_buffers(),
+                incoming: incoming.phase_buffers(),
                 payload: Unchecked,
                 size: PhaseSize::new(64, 10),
                 answer: Answer::Separate(64),

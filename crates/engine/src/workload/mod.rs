@@ -13,7 +13,7 @@ mod transfer;
 
 use std::ops::Range;
 
-pub use buffer_pool::{BufferPool, pool_bytes};
+pub use buffer_pool::{BufferPool, PhaseBuffers, pool_bytes};
 pub use round_trip::RoundTrip;
 pub use stream::Stream;
 
@@ -102,9 +102,9 @@ pub struct Task<'a, E, P> {
     /// This peer's end of the mechanism.
     pub end: &'a mut E,
     /// Buffers to send from.
-    pub outgoing: &'a mut BufferPool,
+    pub outgoing: PhaseBuffers<'a>,
     /// Buffers to receive into.
-    pub incoming: &'a mut BufferPool,
+    pub incoming: PhaseBuffers<'a>,
     /// Processing of each message.
     pub payload: P,
     /// Amount of data to move.

@@ -38,8 +38,8 @@ pub(super) const TEST: Test = Test {
               other line has at most a negligible advantage at every smaller level. With \
               `between`, the claim is also rejected if one line is better at both of the two levels \
               and at each level between (interval of the ratio beyond 1), or if the crossing is \
-              otherwise shown and its 1 - alpha/m interval lies entirely outside the two levels. If `min_fraction` is below 1, support \
-              uses alpha/m instead of alpha.",
+              otherwise shown and its 1 - alpha/m interval lies entirely outside the two levels. If \
+              `min_fraction` is below 1, support uses alpha/m instead of alpha.",
     assumptions: "The ratio changes smoothly between neighboring levels. Blocks are independent. \
                   Support needs evidence on both sides of the crossing, so neither side is \
                   corrected for the other (Berger 1982). On each side, one of several levels is \
@@ -199,17 +199,19 @@ impl CrossesOverKeys {
         let lasting = lasting(&found);
         let to_estimate = |lasting: &LastingCrossing| crossing_estimate(lasting, claim.over_unit());
         part.estimates.extend(lasting.map(to_estimate));
-        part.verdict = verdict(self.winner, lasting, &evidence, both.better);
-        if let (Verdict::Supported, Some(between)) = (&part.verdict, self.between) {
-            let estimate_at = |alpha: f64| {
-                found_at(1.0 - alpha).ok().as_ref().and_then(self::lasting).map(to_estimate)
-            };
-            part.verdict = judge_range(between, estimate_at, alphas, n);
-        }
-        if self.between.is_some_and(|range| is_refuted_between((range.low, range.high), &evidence))
-        {
-            part.verdict = Verdict::Rejected;
-        }
+        let estimate_at = |alpha: f64| {
+            found_at(1.0 - alpha).ok().as_ref().and_then(self::lasting).map(to_estimate)
+        };
+        let anywhere = verdict(self.winner, lasting, &evidence, both.better);
+        part.verdict = match self.between {
+            Some(LevelRange { low, high }) if is_refuted_between((low, high), &evidence) => {
+                Verdict::Rejected
+            }
+            Some(range) if anywhere == Verdict::Supported => {
+                judge_range(range, estimate_at, alphas, n)
+            }
+            _ => anywhere,
+        };
         part.note = matches!(found.course, Course::Several { .. })
             .then(|| "the lines cross several times; the last crossing counts".to_owned());
         (part, ratios(pair, &found))

@@ -99,7 +99,8 @@ impl Bounds {
     }
 
     /// Returns the inconclusive verdict on an estimate. If its value lies outside the bounds and `n` repetitions are too
-    /// few for an interval that could reject, the claim needs at least as many as give one.
+    /// few for an interval that could reject, the claim needs at least as many as give one. Only an interval by order
+    /// statistics can be missing for this reason.
     fn undecided(
         self,
         reported: &Estimate,
