@@ -48,7 +48,10 @@ fn a_name_gets_its_manual() {
         ("pipe", &["How it works", "Defaults that matter", "capacity", "largest message"]),
         ("round-trip", &["Measures", "request-reply"]),
         ("rusage", &["available", "intrusive"]),
-        ("faster-than", &["Formula", "Assumptions", "Source"]),
+        (
+            "faster-than",
+            &["Estimate", "Supported if", "Rejected if", "Assumptions", "Source", "Terms"],
+        ),
         ("csv", &["ipcperf export csv"]),
     ];
     for (name, words) in wanted {

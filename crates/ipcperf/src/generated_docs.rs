@@ -94,7 +94,7 @@ Columns of the table; *(option)* means that an option of the mechanism decides:
 | waiting | `sleeps`: a peer that has to wait sleeps at once, and the other peer has to wake it. `spins`: a peer that has to wait polls at first, or never sleeps |
 | payload | `copied`: the receiver gets a copy. `borrowed until it is copied`: the receiver gets a copy, which is made when it reads; until then the sender must not change the message. `handed over in place`: the receiver reads the sender's memory, and the sender must not change it until the receiver has returned it. `dropped`: the receiver gets nothing |
 | peer death | how a peer learns from the mechanism that the other peer was killed. `EOF or error`: in any case. `error on send`: only if it sends; a peer that receives keeps waiting. `not detected`: it keeps waiting. (In a measurement, ipcperf itself notices the death and ends the run) |
-| unrelated users | whether processes of different users can connect if neither process started the other |
+| between users | whether processes of different users can connect if neither process started the other |
 
 ";
 

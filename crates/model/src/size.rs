@@ -67,7 +67,7 @@ impl SizeError {
             Self::NoStart(text) => format!("range `{text}` has no start"),
             Self::Backwards(text) => format!("range `{text}` ends before it starts"),
             Self::InvalidFactor(text) => format!("range `{text}` never ends"),
-            Self::InvalidCount(text) => format!("range `{text}` has a count below 2"),
+            Self::InvalidCount(text) => format!("`{text}` has too small a count after the `:`"),
             Self::TooMany(text, count) => format!("`{text}` has {count} sizes"),
         }
     }
@@ -85,7 +85,7 @@ impl SizeError {
             Self::NoEnd(_) | Self::NoStart(_) => "write it as FROM..TO".to_owned(),
             Self::Backwards(_) => "write the smaller size first".to_owned(),
             Self::InvalidFactor(_) => "a step must multiply by 2 or more".to_owned(),
-            Self::InvalidCount(_) => "write it as FROM..TO:COUNT".to_owned(),
+            Self::InvalidCount(_) => "the count must be 2 or more, as in 1kB..100kB:10".to_owned(),
             Self::TooMany(..) => format!("the maximum is {MAX_VALUES}"),
         }
     }
@@ -352,7 +352,7 @@ mod tests {
         for endless in ["1..64*1", "1..64*0", "1..64*x"] {
             assert!(message(endless).contains("never ends"), "{endless}");
         }
-        assert!(message("1..64:1").contains("count below 2"));
+        assert!(message("1..64:1").contains("too small a count"));
         assert!(message("1..64:99999").contains("99999 sizes"));
         assert!(message("99999999999GiB").contains("64 bits"));
         assert!(message("99999999999999999999").contains("64 bits"));

@@ -151,7 +151,9 @@ pub(super) fn refusal(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<Strin
 
 fn refused_by_mode(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     if !mechanism.modes.contains(&spec.mode) {
-        return Some(format!("{} does not support mode {}", mechanism.name, spec.mode.name()));
+        let modes: Vec<&str> = mechanism.modes.iter().map(|mode| mode.name()).collect();
+        let (name, mode, modes) = (mechanism.name, spec.mode.name(), modes.join(", "));
+        return Some(format!("{name} does not support mode {mode}, but {modes}"));
     }
     if mechanism.delivery == Delivery::Nothing && spec.check == PayloadCheck::Verify {
         return Some(format!("{} transfers no data that could be verified", mechanism.name));

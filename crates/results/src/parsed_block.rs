@@ -142,7 +142,9 @@ impl ParsedBlock {
         if let Some(sample) = plain {
             return self.add_sample(sample, known);
         }
-        match serde_json::from_slice(line).map_err(|error| format!("bad line: {error}"))? {
+        match serde_json::from_slice(line)
+            .map_err(|error| format!("bad line (within this line: {error})"))?
+        {
             ResultsLine::Header(_) if line == known.header => {
                 self.is_irregular = true;
                 Ok(LineKind::Header)

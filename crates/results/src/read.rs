@@ -387,7 +387,10 @@ mod tests {
         let line = text.lines().nth(1).unwrap();
         let odd = line.replacen("\"stream\"", &format!("\"a\\nb\\u001b{}\"", "x".repeat(9_999)), 1);
         let words = bad_line(&text.replacen(line, &odd, 1));
-        assert!(words.starts_with("line 2: bad line: unknown variant"), "{words}");
+        assert!(
+            words.starts_with("line 2: bad line (within this line: unknown variant"),
+            "{words}"
+        );
         assert!(
             !words.contains(char::is_control)
                 && words.chars().count() <= crate::parse_error::MAX_MESSAGE_CHARS,

@@ -56,10 +56,13 @@ fn hypothesis(section: &Section) -> Value {
 
 /// Returns the schema of a test's name, with its description.
 fn test_name_schema(test: &Test) -> Value {
-    let Test { name, about, formula, assumptions, source, .. } = test;
+    let Test { name, about, estimate, supported_if, rejected_if, assumptions, source, .. } = test;
     json!({
         "const": name,
-        "description": format!("{about}. {formula} Assumptions: {assumptions} Source: {source}."),
+        "description": format!(
+            "{about}. {estimate} Supported if {supported_if} Rejected if {rejected_if} Assumptions: {assumptions} \
+             Source: {source}."
+        ),
     })
 }
 

@@ -210,7 +210,7 @@ impl Mechanism<'_> {
             FormattedFact::new("waits", "waiting", self.waits.name()),
             FormattedFact::new("payload", "payload", self.payload.name()),
             FormattedFact::new("peer_death", "peer death", self.peer_death.name()),
-            FormattedFact::new("unrelated_users", "unrelated users", self.unrelated.description()),
+            FormattedFact::new("unrelated_users", "between users", self.unrelated.description()),
         ]
     }
 

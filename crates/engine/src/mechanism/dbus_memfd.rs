@@ -51,7 +51,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     documentation: Documentation {
         how_it_works: "The same as dbus-copy, but the sender copies the message into a memfd. The \
             body of the call contains the memfd's descriptor, the length of the message, and the \
-            number of the memfd (`htu`). The receiver maps the memfd and copies the message out \
+            number of the memfd (D-Bus signature `htu`). The receiver maps the memfd and copies the message out \
             into its own memory. A daemon forwards the descriptor and never reads the payload.\n\n\
             - memfd=fresh: for each message, the sender creates a memfd, writes the message into \
             it and seals it against any change.\n\

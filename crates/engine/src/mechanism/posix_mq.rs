@@ -36,8 +36,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "mq_send copies a message into the kernel, and mq_receive copies it out, \
-            even if the receiver already sleeps. mq_receive returns the oldest message of the \
+        how_it_works: "mq_send copies a message into the kernel, and mq_receive copies it out. \
+            If the receiver already waits, the message is still copied twice. mq_receive returns the oldest message of the \
             highest priority; ipcperf uses only one priority. mq_send sleeps if the queue is full, \
             and mq_receive if it is empty. A program finds a queue by its name; ipcperf removes \
             the name before the peers start.",

@@ -43,8 +43,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             the clock starts.",
         message_boundaries: "None, as with unix-stream.",
         minimum_kernel: "Any; abstract names need Linux 2.2 and do not exist on other systems.",
-        defaults_that_matter: "The same as for unix-stream. The permissions of the folder protect \
-            a path. Only the network namespace protects an abstract name.",
+        defaults_that_matter: "The same as for unix-stream. The permissions of the \
+            folder decide who can connect by a path. Every process in the same network namespace can \
+            connect by an abstract name.",
         references: &["man:unix(7)", "man:bind(2)", "man:connect(2)"],
     },
     execute: worker::execute::<UnixStreamNamed>,

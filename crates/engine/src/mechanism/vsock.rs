@@ -57,8 +57,8 @@ fn unavailable(errno: Errno) -> Unavailable {
         Errno::ADDRNOTAVAIL => "AF_VSOCK has no loopback transport",
         _ => "cannot open a socket of AF_VSOCK",
     };
-    let remedy = "modprobe vsock_loopback (for a container: on its host); needs Linux 5.6 with \
-        CONFIG_VSOCKETS_LOOPBACK, and a seccomp filter that allows it";
+    let remedy = "modprobe vsock_loopback, or for a container on its host; this needs Linux 5.6 with \
+        CONFIG_VSOCKETS_LOOPBACK, and a seccomp filter that allows the sockets";
     Unavailable { reason: format!("{reason}: {errno}"), remedy: remedy.to_owned() }
 }
 

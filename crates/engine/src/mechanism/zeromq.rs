@@ -41,11 +41,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         how_it_works: "libzmq, compiled from source and linked in, runs an I/O thread in each \
             peer's process, on the peer's CPU; only this thread uses the connection. zmq_send \
             copies the message into memory of libzmq and queues it, and wakes the I/O thread if \
-            that sleeps. The I/O thread writes many small messages at once; that of the receiver \
-            separates and queues them. zmq_recv copies the message out. The usage of the I/O \
+            that sleeps. The sender's I/O thread writes many small messages at once; \
+            the receiver's I/O thread separates and queues them. zmq_recv copies the message out. The usage of the I/O \
             thread counts as the peer's: CPU time, faults and context switches are those of the \
-            whole process, and runs are judged by them. Time for which a peer waited for its CPU \
-            while its own I/O thread used it does not count as waiting. With both peers in one \
+            whole process, and ipcperf decides from them whether a run was disturbed. If a peer waits \
+            because its own I/O thread uses the CPU, this does not count as waiting. With both peers in one \
             process the I/O threads could not be attributed, so there is no mode 2thread; a \
             program would use inproc:// there anyway. Contexts and sockets are created after the \
             fork; before the clock starts the sender sends 16 random bytes, which the receiver \

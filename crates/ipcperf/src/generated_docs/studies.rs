@@ -77,10 +77,12 @@ fn the_page_on_hypotheses_has_every_test() {
     for test in TESTS {
         let (name, about) = (test.name, test.about);
         writeln!(list, "| [`{name}`](#{name}) | {about} |").unwrap();
-        let (formula, assumptions, source) = (test.formula, test.assumptions, test.source);
+        let (estimate, assumptions, source) = (test.estimate, test.assumptions, test.source);
+        let (supported_if, rejected_if) = (test.supported_if, test.rejected_if);
         write!(
             page,
-            "### {name}\n\nClaims: {about}.\n\n*Formula.* {formula}\n\n*Assumptions.* {assumptions}\n\n\
+            "### {name}\n\nClaims: {about}.\n\n*Estimate.* {estimate}\n\n*Supported* if {supported_if}\n\n\
+             *Rejected* if {rejected_if}\n\n*Assumptions.* {assumptions}\n\n\
              *Source.* {source}.\n\n{}\n",
             keys(test.keys)
         )

@@ -117,7 +117,9 @@ pub(super) fn tests_json() -> Value {
             "about": test.about,
             "available": true,
             "reason": null,
-            "formula": test.formula,
+            "estimate": test.estimate,
+            "supported_if": test.supported_if,
+            "rejected_if": test.rejected_if,
             "assumptions": test.assumptions,
             "source": test.source,
         })

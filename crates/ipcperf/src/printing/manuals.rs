@@ -73,16 +73,26 @@ pub(super) fn study_manual(name: &str, columns: usize) -> Option<String> {
     Some(study_page(&study, columns))
 }
 
+/// What the manuals of all tests mean by their words.
+const TERMS_OF_TESTS: &str = "A level is one value of the factor that the claim is about, such as one buffer size. A line is \
+    the curve of one mechanism, or of other equal cases, over these levels. A block is one repetition of all cases. A part \
+    is what is judged on its own: a line, a pair of lines, or a level of them. The claim holds if all parts do, or the \
+    fraction of them that `min_fraction` states (default 1). `alpha` (default 0.05) is the largest probability of a wrong \
+    verdict. Both are keys of every hypothesis.";
+
 /// Returns the manual of the test of hypotheses called `name`, at most `columns` wide.
 pub(super) fn test_manual(name: &str, columns: usize) -> Option<String> {
     let test = TESTS.iter().find(|test| test.name == name)?;
     let mut page = ManualPage::new(name, test.about, columns);
-    page.section("Formula", test.formula);
+    page.section("Estimate", test.estimate);
+    page.section("Supported if", test.supported_if);
+    page.section("Rejected if", test.rejected_if);
     page.section("Assumptions", test.assumptions);
     page.section("Source", test.source);
     if !test.keys.is_empty() {
         page.entries("Keys of a hypothesis with this test", test.keys.iter().map(key_entry));
     }
+    page.section("Terms", TERMS_OF_TESTS);
     page.section("More", "docs/hypotheses.md; keys of every hypothesis: docs/writing-a-study.md");
     Some(page.into_text())
 }

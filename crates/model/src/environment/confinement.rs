@@ -25,8 +25,9 @@ pub struct Confinement {
     pub container: Option<String>,
     /// Namespace types (ipc, pid, user, cgroup) for which this process is not in the initial namespace.
     pub own_namespaces: Option<Vec<String>>,
-    /// Restriction of performance events (`perf_event_open`) for users other than root: -1 none, 2 only the user space
-    /// of their own processes, 3 and 4 no events at all.
+    /// Restriction of performance events (`perf_event_open`) for users other than root: -1 none, 0 no raw
+    /// tracepoints, 1 also no events of whole CPUs, 2 also no events in the kernel, 3 and 4 (some distributions) no
+    /// events at all.
     pub perf_event_paranoid: Option<i64>,
     /// Restriction of BPF for users other than root: 0 none, 1 and 2 they may not load BPF programs.
     pub unprivileged_bpf_disabled: Option<u64>,
@@ -36,7 +37,8 @@ pub struct Confinement {
     pub kptr_restrict: Option<u64>,
     /// Address space randomization: 0 off, 1 without the heap, 2 full.
     pub randomize_va_space: Option<u64>,
-    /// Users who may use `io_uring`: 0 all users, 1 those with CAP_SYS_ADMIN and one group, 2 nobody.
+    /// Users who may use `io_uring`: 0 all users, 1 those with CAP_SYS_ADMIN and
+    /// the group in `kernel.io_uring_group`, 2 nobody.
     pub io_uring_disabled: Option<u64>,
 }
 

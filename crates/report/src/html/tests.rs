@@ -56,7 +56,7 @@ fn each_claim_has_verdict_evidence_figure_and_how_it_was_judged() {
         "id=\"figure-claim-levels\"",
         "id=\"figure-p-values-levels\"",
         "Statistical test",
-        "Formula",
+        "Supported if",
         "Assumptions",
         "Wilcoxon 1945",
         "<h2>",

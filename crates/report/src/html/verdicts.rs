@@ -198,7 +198,9 @@ fn test_details(claim: &Claim) -> Markup {
             dl {
                 dt { "Test" } dd { (test.name) ": " (test.about) "." }
                 dt { "Settings in the study" } dd { (test_settings(claim)) (case_selection(claim)) "." }
-                dt { "Formula" } dd { (test.formula) }
+                dt { "Estimate" } dd { (test.estimate) }
+                dt { "Supported if" } dd { (test.supported_if) }
+                dt { "Rejected if" } dd { (test.rejected_if) }
                 dt { "Assumptions" } dd { (test.assumptions) }
                 dt { "Source" } dd { (test.source) "." }
             }

@@ -13,13 +13,14 @@ use crate::{Key, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "always-from",
     about: "from a given level on, the first cases are better than the second at every level",
-    formula: "At each level from `from` on, the lines are compared by the two-sided paired \
-              Wilcoxon test, or by the test that `statistic` names. Supported if the first side is \
-              better with p below alpha at all of these levels. If `min_fraction` is below 1, that \
-              fraction of the levels is enough, and the corrected p is used. A level is rejected \
-              as in faster-than: the second side is better with corrected p below alpha, or the \
-              first side is shown to have at most a negligible advantage. One rejected level \
-              rejects the claim, unless `min_fraction` is below 1.",
+    estimate: "The two lines are compared at each level from `from` on. p comes from the two-sided \
+               paired Wilcoxon test, or from the test that `statistic` names.",
+    supported_if: "the first side is better at all of these levels, with p below alpha at each. If \
+                   `min_fraction` is below 1, that fraction of the levels is enough, and the \
+                   corrected p must be below alpha.",
+    rejected_if: "at one level the second side is better, with the corrected p below alpha, or the \
+                  first side is shown to have at most a negligible advantage. If `min_fraction` is \
+                  below 1, a single level is not enough.",
     assumptions: "As in faster-than.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
     keys: &[FIRST, SECOND, OF_SECOND, FROM, STATISTIC, NEGLIGIBLE],

@@ -25,21 +25,22 @@ pub(super) const TEST: Test = Test {
     name: "crosses-over",
     about: "one line becomes better than the other at some level and stays better; the place of \
             the crossing is reported with its interval",
-    formula: "The ratio is the value of the first line divided by that of the second in the same \
-              block. The crossing is the place where the median of the ratio over blocks passes 1 \
-              for the last time, interpolated between levels in logarithms. Its interval is a \
-              percentile interval over resamples of whole blocks. Supported if all of this holds: \
-              on each side of the crossing there is a level at which the ratio differs from 1 in \
-              the claimed direction (paired Wilcoxon test, p corrected over the levels of the \
-              pair); the interval of the crossing ends before the largest level; with `between`, \
-              this interval also lies between the two levels. Rejected if the 1 - alpha/m interval \
-              of the ratio (Student's t on logarithms; m pairs of lines) shows one of two things: \
-              the claimed winner has at most a negligible advantage at the largest level, or the \
-              other line has at most a negligible advantage at every smaller level. With \
-              `between`, the claim is also rejected if one line is better at both of the two levels \
-              and at each level between (interval of the ratio beyond 1), or if the crossing is \
-              otherwise shown and its 1 - alpha/m interval lies entirely outside the two levels. If \
-              `min_fraction` is below 1, support uses alpha/m instead of alpha.",
+    estimate: "In each block, at each level, the ratio is the value of the first line divided by \
+               that of the second. The lines cross where the median of the ratio over blocks \
+               passes 1 for the last time; between two levels, this place is interpolated in \
+               logarithms. Its interval comes from resamples of whole blocks (percentiles).",
+    supported_if: "the following holds. On each side of the crossing there is a level at which the \
+                   ratio differs from 1 in the claimed direction (paired Wilcoxon test, p \
+                   corrected over the levels of the pair). The interval of the crossing ends \
+                   before the largest level. With `between`, this interval lies between the two \
+                   levels. If `min_fraction` is below 1, alpha/m replaces alpha, for m pairs of \
+                   lines.",
+    rejected_if: "the 1 - alpha/m intervals of the ratio (Student's t on logarithms) show that the \
+                  claimed winner has at most a negligible advantage at the largest level, or that \
+                  the other line has at most a negligible advantage at every smaller level. With \
+                  `between`, the claim is also rejected if one line is better at both of these \
+                  levels and at each level between them, or if the lines do cross but the 1 - \
+                  alpha/m interval of the crossing lies entirely outside the two levels.",
     assumptions: "The ratio changes smoothly between neighboring levels. Blocks are independent. \
                   Support needs evidence on both sides of the crossing, so neither side is \
                   corrected for the other (Berger 1982). On each side, one of several levels is \

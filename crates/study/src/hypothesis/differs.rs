@@ -18,14 +18,14 @@ use crate::{Key, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "differs",
     about: "the first cases differ from the second, in either direction",
-    formula: "As in faster-than, but the difference may have either direction. Supported if p is \
-              below alpha; if `min_fraction` is below 1, the corrected p is used. With `effect`, \
-              support also requires that the interval of Hedges' g lies entirely above `effect` or \
-              entirely below -`effect`. This interval has confidence 1 - alpha, or 1 - alpha/m for \
-              m parts if `min_fraction` is below 1. Without `effect`, the claim is rejected if the \
-              1 - alpha/m interval of the ratio lies within `negligible` of 1. With `effect`, it \
-              is rejected if the 1 - alpha/m interval of Hedges' g lies between -`effect` and \
-              `effect`.",
+    estimate: "p and the interval of the ratio are those of faster-than. With `effect`, Hedges' g \
+               measures the difference, and has an interval.",
+    supported_if: "p is below alpha; if `min_fraction` is below 1, the corrected p. With `effect`, \
+                   the interval of g must also lie entirely above `effect` or entirely below \
+                   -`effect`; its confidence is 1 - alpha, or 1 - alpha/m for m parts if \
+                   `min_fraction` is below 1.",
+    rejected_if: "the 1 - alpha/m interval of the ratio lies within `negligible` of 1. With \
+                  `effect`: the 1 - alpha/m interval of g lies between -`effect` and `effect`.",
     assumptions: "As in faster-than. Hedges' g assumes that the values are roughly normal.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Hedges 1981, Journal of Educational Statistics 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, NEGLIGIBLE, EFFECT],

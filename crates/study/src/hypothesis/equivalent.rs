@@ -16,14 +16,16 @@ pub(super) const TEST: Test = Test {
     name: "equivalent",
     about: "the first and the second cases are equal within a margin; it takes many samples to \
             show this",
-    formula: "The ratio is tested by two one-sided tests (TOST) on a logarithmic scale. Supported \
-              if both succeed at alpha, which means that the 1 - 2 alpha interval of the ratio \
-              lies between 1/(1 + margin) and 1 + margin. Rejected if the 1 - 2 alpha/m interval, \
-              for m parts, lies entirely outside. With `effect`, Hedges' g is used instead of the \
-              ratio. The claim is then supported if the 1 - alpha interval of g lies between \
-              -`effect` and `effect`. It is rejected if the corrected p of a difference is below \
-              alpha and |g| is above `effect`. If `min_fraction` is below 1, support uses alpha/m \
-              instead of alpha.",
+    estimate: "Two one-sided tests (TOST) compare the ratio of the two sides, on a logarithmic \
+               scale, with 1/(1 + margin) and 1 + margin. With `effect`, Hedges' g is used instead \
+               of the ratio.",
+    supported_if: "both tests succeed at alpha, which means that the 1 - 2 alpha interval of the \
+                   ratio lies between these limits. With `effect`: the 1 - alpha interval of g \
+                   lies between -`effect` and `effect`. If `min_fraction` is below 1, alpha/m \
+                   replaces alpha, for m parts.",
+    rejected_if: "the 1 - 2 alpha/m interval of the ratio lies entirely outside these limits. With \
+                  `effect`: the two sides differ with the corrected p below alpha, and |g| is \
+                  above `effect`.",
     assumptions: "The logarithms of the paired ratios are roughly normal, or there are many of \
                   them.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15",

@@ -17,17 +17,18 @@ pub(super) const TEST: Test = Test {
     name: "faster-than",
     about: "the first cases have a better value of the metric than the second: a higher bandwidth, \
             a shorter time",
-    formula: "In each block, each side has one value: the geometric mean of its cases over all \
-              levels. Only blocks that have all levels are used. With `at = \"levels\"`, each \
-              level is compared separately instead. The two-sided paired Wilcoxon test, or the \
-              test that `statistic` names, compares the values of the two sides. Supported if p is \
-              below alpha and the first side is better; if `min_fraction` is below 1, the \
-              corrected p is used. Rejected if the corrected p is below alpha and the second side \
-              is better. Also rejected if the 1 - alpha/m interval of the ratio, for m parts, \
-              shows that the first side has at most a negligible advantage. This interval is that \
-              of Student's t on the logarithms of the paired ratios; if `statistic` ignores \
-              blocks, it is that of Welch's t on the logarithms of the values. `decided_by` states \
-              which rule applied, p or the interval.",
+    estimate: "In each block, each side has one value: the geometric mean of its cases over all \
+               levels. Only blocks that have all levels are used. With `at = \"levels\"`, each \
+               level is compared separately instead. The two-sided paired Wilcoxon test, or the \
+               test that `statistic` names, gives p. The ratio of the two sides has an interval: \
+               Student's t on the logarithms of the paired ratios, or Welch's t on the logarithms \
+               of the values if `statistic` ignores blocks.",
+    supported_if: "the first side is better, with p below alpha. If `min_fraction` is below 1, the \
+                   corrected p must be below alpha.",
+    rejected_if: "the second side is better, with the corrected p below alpha; or the 1 - alpha/m \
+                  interval of the ratio, for m parts, shows that the first side has at most a \
+                  negligible advantage. `decided_by` in the results names the one that applied: p \
+                  or the interval.",
     assumptions: "Blocks are independent, and within a block the machine is in the same state for \
                   both sides. Wilcoxon's test assumes that the differences have a symmetric \
                   distribution. Support needs no correction if all parts must hold: if the claim \

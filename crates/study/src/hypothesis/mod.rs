@@ -78,8 +78,12 @@ pub struct Test {
     pub name: &'static str,
     /// Purpose, in one sentence.
     pub about: &'static str,
-    /// Method of computation.
-    pub formula: &'static str,
+    /// What is computed from the samples, in sentences.
+    pub estimate: &'static str,
+    /// Condition of support, as the end of a sentence that begins with "supported if".
+    pub supported_if: &'static str,
+    /// Condition of rejection, likewise.
+    pub rejected_if: &'static str,
     /// Assumptions on which its validity depends.
     pub assumptions: &'static str,
     /// References.

@@ -14,20 +14,19 @@ use crate::{Key, Metric, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "plateaus-at",
     about: "each line is flat from some level on, optionally at a given height",
-    formula: "The claimed plateau consists of the largest `levels` levels, and of all levels from \
-              `starts_by` on. In each block that has all of these levels, each value is divided by \
-              the geometric mean over these levels, or by the claimed height. At each level, the \
-              median of these quotients over blocks has an interval by order statistics. Supported \
-              if the 1 - alpha interval lies between 1 - `tolerance` and 1 + `tolerance` at every \
-              level. Rejected if, at one level, the 1 - alpha/(m l) interval lies entirely \
-              outside, for m levels and l lines. If `min_fraction` is below 1, support uses the 1 \
-              - alpha/l interval. The reported plateau is estimated separately, from medians of \
-              such quotients. If all levels of the claimed plateau are within `tolerance`, the \
-              reported plateau also includes smaller levels, as long as all its levels are within \
-              `tolerance`. Otherwise it starts at the first larger level from which on all levels, \
-              and at least `levels` of them, are within `tolerance`. Its height is the median over \
-              blocks of the geometric mean over its levels. The interval of its start comes from \
-              resamples of whole blocks.",
+    estimate: "The claimed plateau contains the largest levels: at least `levels` of them, and all \
+               from `starts_by` on. In each block that has all of these levels, each value is \
+               divided by the height, which is the geometric mean over these levels, or the \
+               claimed height. At each level, the median of these quotients over blocks has an \
+               interval by order statistics. The plateau that is reported is the longest one that \
+               the medians alone show: it ends at the largest level, has at least `levels` levels, \
+               and the median at each of them is within `tolerance` of its height. The interval of \
+               its start comes from resamples of whole blocks.",
+    supported_if: "the 1 - alpha interval lies between 1 - `tolerance` and 1 + `tolerance` at \
+                   every level of the claimed plateau. If `min_fraction` is below 1, it is the 1 - \
+                   alpha/m interval, for m lines.",
+    rejected_if: "at one of these levels, the interval lies entirely outside these limits. Its \
+                  confidence is 1 - alpha/(m q), for m lines with q levels each.",
     assumptions: "Blocks are independent. A line that is flat everywhere has a plateau that starts \
                   at the first level.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Berger 1982, Technometrics 24; \

@@ -15,13 +15,14 @@ pub(super) const TEST: Test = Test {
     name: "ratio-within",
     about: "the metric of the first cases, divided by that of the second, is above, below or \
             between bounds",
-    formula: "The estimate is the geometric mean over blocks of the paired ratio, first divided by \
-              second. Its interval is Student's t interval of the logarithms of the ratios. With \
-              several levels, the compared values are geometric means over all levels, from the \
-              blocks that have all of them; with `at = \"levels\"`, each level is compared \
-              separately. Supported if the 1 - alpha interval lies within the bounds. Rejected if \
-              the 1 - alpha/m interval, for m parts, lies entirely outside. If `min_fraction` is \
-              below 1, support uses the 1 - alpha/m interval.",
+    estimate: "In each block, the value of the first side is divided by that of the second. The \
+               estimate is the geometric mean of these ratios over blocks; its interval is \
+               Student's t interval of their logarithms. With several levels, the value of a side \
+               is the geometric mean over all levels, from the blocks that have all of them. With \
+               `at = \"levels\"`, each level is compared separately instead.",
+    supported_if: "the 1 - alpha interval lies within the bounds. If `min_fraction` is below 1, it \
+                   is the 1 - alpha/m interval, for m parts.",
+    rejected_if: "the 1 - alpha/m interval lies entirely outside the bounds.",
     assumptions: "The logarithms of the paired ratios are roughly normal, or there are many of \
                   them.",
     source: "Student 1908, Biometrika 6",

@@ -17,19 +17,22 @@ use super::{Cells, Claim, Findings, Judge, Line, Part, Test, Verdict, parse_keys
 pub(super) const TEST: Test = Test {
     name: "rises",
     about: "each line rises, and is highest at its largest level",
-    formula: "Every other block, starting with the first, selects the peak: the level with the \
-              highest median over these blocks. One-sided paired Wilcoxon tests use the remaining \
-              blocks. Rejected if the value at the largest level is lower than at the peak with p \
-              below alpha/m, for m lines. Supported if the value at the smallest level is lower \
-              than at the largest with p below alpha, and no level between these two is higher \
-              than the largest by more than `negligible`. The second condition is judged by the 1 \
-              - alpha interval of the ratio for each of these levels (Student's t on logarithms of \
-              paired ratios, all blocks). If `min_fraction` is below 1, support uses alpha/m \
-              instead of alpha.",
-    assumptions: "Blocks are independent. Within a line nothing is corrected: to support the line, \
-                  all its intervals must hold, and the peak is tested on blocks that did not \
-                  select it (Berger 1982). All lines must hold, so they are supported at alpha. \
-                  One line is enough to reject the claim, so rejection uses alpha/m.",
+    estimate: "Of the blocks in order, the first, third, fifth and so on select the peak: the \
+               level with the highest median over these blocks. The other blocks test it with \
+               one-sided paired Wilcoxon tests. For each level between the smallest and the \
+               largest, the ratio of its value to that at the largest level has an interval, from \
+               all blocks (Student's t on the logarithms of the paired ratios).",
+    supported_if: "the value at the smallest level is lower than that at the largest, with p below \
+                   alpha, and at no level between them the value exceeds that at the largest level \
+                   by more than `negligible` (1 - alpha interval of the ratio). If `min_fraction` \
+                   is below 1, alpha/m replaces alpha, for m lines.",
+    rejected_if: "the value at the largest level is lower than that at the peak, with p below \
+                  alpha/m.",
+    assumptions: "Blocks are independent. No p-value is corrected within a line: to support a \
+                  line, all conditions must hold, and the peak is tested on blocks that did not \
+                  select it (Berger 1982). To support the claim, all lines must hold, so each is \
+                  tested at alpha. One line is enough to reject the claim, so rejection uses \
+                  alpha/m.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection-union \
              test)",
     keys: &[STATISTIC, NEGLIGIBLE],

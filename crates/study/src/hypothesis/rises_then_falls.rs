@@ -20,21 +20,22 @@ use super::{
 pub(super) const TEST: Test = Test {
     name: "rises-then-falls",
     about: "each line rises up to a level between its ends, and then falls",
-    formula: "Every other block, starting with the first, selects the peak: the level with the \
-              highest median over these blocks. On the remaining blocks, one-sided paired Wilcoxon \
-              tests compare the smallest and the largest level with the peak. Supported if the \
-              peak is neither the smallest nor the largest level, and both are lower than the peak \
-              with p below alpha. If `min_fraction` is below 1, p must be below alpha/m for m \
-              lines. Rejected if one end of the line, the smallest or the largest level, is not \
-              lower than the levels between the ends: none of these is higher than that end by \
-              more than `negligible`. This is judged by the 1 - alpha/m interval of the ratio for \
-              each level between the ends (Student's t on logarithms of paired ratios, all \
-              blocks).",
-    assumptions: "Blocks are independent. Within a line nothing is corrected: to support the line, \
-                  both tests must hold; to reject it at one end, all intervals of that end must \
-                  hold (Berger 1982). Either end is enough to reject the line, but each uses only \
-                  one side of its intervals, which has half of the error probability. One line is \
-                  enough to reject the claim, so rejection uses alpha/m.",
+    estimate: "Of the blocks in order, the first, third, fifth and so on select the peak: the \
+               level with the highest median over these blocks. On the other blocks, one-sided \
+               paired Wilcoxon tests compare the two ends of the line, which are its smallest and \
+               its largest level, with the peak. For each level between the ends, the ratio of its \
+               value to that at each end has an interval, from all blocks (Student's t on the \
+               logarithms of the paired ratios).",
+    supported_if: "the peak is not at an end, and the values at both ends are lower than that at \
+                   the peak, with p below alpha. If `min_fraction` is below 1, alpha/m replaces \
+                   alpha, for m lines.",
+    rejected_if: "one end is shown to be as high as the levels between the ends: none of these \
+                  exceeds it by more than `negligible` (1 - alpha/m interval of each ratio).",
+    assumptions: "Blocks are independent. No p-value is corrected within a line: to support a \
+                  line, both tests must succeed; to reject it at one end, all intervals of that \
+                  end must agree (Berger 1982). Either end is enough to reject a line, but each \
+                  end uses only one side of its intervals, which has half of the error \
+                  probability. One line is enough to reject the claim, so rejection uses alpha/m.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection-union \
              test)",
     keys: &[STATISTIC, NEGLIGIBLE],

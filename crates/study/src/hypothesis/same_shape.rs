@@ -17,16 +17,18 @@ use crate::{Key, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "same-shape",
     about: "the two lines have the same shape, whatever their heights",
-    formula: "In each block that has all levels, each line is divided by its mean over the levels, \
-              and then the first line by the second. With the rule `equivalence`, the median of \
-              this ratio over blocks has an interval by order statistics at each level, which \
-              needs at least six blocks. A level is equal if the 1 - alpha interval lies within \
-              the margin. It differs if the 1 - alpha/(m q) interval lies entirely outside, for m \
-              levels and q pairs of lines. For equality, alpha is divided by m if `max_differing` \
-              is above 0, and by q if `min_fraction` is below 1. With the rule `difference`, which \
-              some papers use, a paired test compares the lines at each level. A level is then \
-              equal if its corrected p is not below alpha/q. All levels except `max_differing` \
-              must be equal.",
+    estimate: "In each block that has all levels, each line is divided by its mean over the \
+               levels; then the first line is divided by the second. With the rule `equivalence`, \
+               the median of this ratio over blocks has an interval by order statistics at each \
+               level, which takes at least six blocks. A level is equal if the 1 - alpha interval \
+               lies within the margin, and differs if the 1 - alpha/(m q) interval lies entirely \
+               outside, for m levels and q pairs of lines. For equality, alpha is divided by m if \
+               `max_differing` is above 0, and by q if `min_fraction` is below 1. With the rule \
+               `difference`, which some papers use, a paired test compares the lines at each \
+               level; a level is equal if its corrected p is not below alpha/q, and differs \
+               otherwise.",
+    supported_if: "all levels except at most `max_differing` are equal.",
+    rejected_if: "more than `max_differing` levels differ.",
     assumptions: "Blocks are independent. A large p-value is not evidence of equality: with few \
                   samples, every claim passes the rule `difference`.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Bell-Thomas 2020",

@@ -14,12 +14,13 @@ use crate::{Key, Metric, Requirement, Selection, ValueType};
 pub(super) const TEST: Test = Test {
     name: "share-at-least",
     about: "the metric, or its share of another metric, is at least a given share",
-    formula: "In each block, at each level, the share is the metric divided by the metric that \
-              `of` names. Without `of`, the metric itself is the share. The median of the shares \
-              over blocks has an interval by order statistics. Supported if the 1 - alpha \
-              interval lies above `share`. Rejected if the 1 - alpha/m interval lies below \
-              `share`, where m is the number of levels of all lines together. If `min_fraction` is \
-              below 1, support uses the 1 - alpha/m interval.",
+    estimate: "In each block, at each level, the share is the metric divided by the metric that \
+               `of` names. Without `of`, the metric itself is the share. The median of the shares \
+               over blocks has an interval by order statistics.",
+    supported_if: "the 1 - alpha interval lies above `share`. If `min_fraction` is below 1, it is \
+                   the 1 - alpha/m interval, where m is the number of levels of all lines \
+                   together.",
+    rejected_if: "the 1 - alpha/m interval lies below `share`.",
     assumptions: "Blocks are independent.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[SHARE, WHOLE, BEYOND, FROM],

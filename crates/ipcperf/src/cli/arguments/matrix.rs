@@ -20,7 +20,7 @@ const INSTRUMENTS: &str = "Instruments";
 /// The matrix: lists are comma-separated, and each cell is a case.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct MatrixArguments {
-    /// Mechanisms (ipcperf list names them), all, or custom ones: exec:PROGRAM, lib:FILE.so
+    /// Mechanisms, comma-separated (`ipcperf list` shows them), or `all`, or custom ones: exec:PROGRAM, lib:FILE.so
     #[arg(short, long, value_name = "NAMES")]
     #[arg(value_parser = Known::mechanisms(), hide_possible_values = true, required = true)]
     mechanism: Vec<String>,
