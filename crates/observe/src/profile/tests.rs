@@ -338,8 +338,10 @@ fn with_a_helper(scope: Scope, reach: SampledThreads) -> Option<RoleRows> {
 fn a_librarys_threads_are_its_partys() {
     for reach in [SampledThreads::Cpus, SampledThreads::Threads] {
         let Some(observed) = with_a_helper(Scope::Process, reach) else { return };
-        let helps = observed.symbols.iter().find(|symbol| symbol.symbol.ends_with("helps"));
-        assert!(helps.is_some_and(|helps| helps.samples > 20), "{reach:?} {observed:?}");
+        // Without optimization, a closure in `helps` is a function of its own.
+        let helps = observed.symbols.iter().filter(|symbol| symbol.symbol.contains("helps"));
+        let samples: u64 = helps.map(|symbol| symbol.samples).sum();
+        assert!(samples > 20, "{reach:?} {observed:?}");
     }
 }
 
