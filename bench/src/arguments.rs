@@ -79,7 +79,7 @@ pub(crate) struct RingArguments {
     pub(crate) patience: u64,
 }
 
-/// When to stop looking for a narrower interval in `c-loops`, `drop-ins`, `shapes`, `dbus`, `iceoryx2`,
+/// When to stop looking for a narrower interval in `c-loops`, `compat`, `shapes`, `dbus`, `iceoryx2`,
 /// `libraries` and `zeromq`.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct LimitArguments {

@@ -1,4 +1,4 @@
-//! `drop-ins`: `ipc-static -B` compared with plain C loops that make the same calls, on one CPU.
+//! `compat`: `ipc-static -B` compared with plain C loops that make the same calls, on one CPU.
 //!
 //! A pair is one run of each, with the same total; the order alternates. The figure is what the program prints after
 //! `time:`, so it includes any cost of arguments, fork and text output. Like the original, neither touches its buffers
@@ -57,7 +57,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: LimitArguments) -> Vec<Finding> {
     let as_typed = LARGE.map(|buffer_bytes| {
         let case = format!("ipc-static {}, 16 MiB in all", bytes(buffer_bytes));
         finding(
-            Question { bench: "drop-ins", case, unit: Unit::Ratio, bar: LARGE_BAR },
+            Question { bench: "compat", case, unit: Unit::Ratio, bar: LARGE_BAR },
             &compiled,
             |c, cpus| {
                 let spec = with_total(untouched("pipe", cpus, buffer_bytes));
@@ -68,18 +68,9 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: LimitArguments) -> Vec<Finding> {
     let of_faults = LARGE.map(|buffer_bytes| {
         let bar = if buffer_bytes == TOTAL_BYTES { FAULTS_BAR } else { Bar::None };
         let case = format!("first touch inside over before, {}", bytes(buffer_bytes));
-        finding(
-            Question { bench: "drop-ins", case, unit: Unit::Ratio, bar },
-            &compiled,
-            |c, cpus| {
-                page_fault_ratio(
-                    c,
-                    &with_total(untouched("pipe", cpus, buffer_bytes)),
-                    bar,
-                    cap.into(),
-                )
-            },
-        )
+        finding(Question { bench: "compat", case, unit: Unit::Ratio, bar }, &compiled, |c, cpus| {
+            page_fault_ratio(c, &with_total(untouched("pipe", cpus, buffer_bytes)), bar, cap.into())
+        })
     });
     as_calls.chain(as_typed).chain(of_faults).collect()
 }
@@ -127,7 +118,7 @@ fn page_fault_ratio(
 fn question(word: &str, buffer_bytes: u64, kernel_buffer: KernelBuffer) -> Question {
     let flag = if kernel_buffer == KernelBuffer::Default { "" } else { " -s" };
     Question {
-        bench: "drop-ins",
+        bench: "compat",
         case: format!("ipc-static -i {word}{flag} {}", bytes(buffer_bytes)),
         unit: Unit::Ratio,
         bar: BAR,

@@ -16,8 +16,9 @@ TABLE = " mechanism   64 B\n pipe   2.77 µs\n fifo   2.86 µs\n pipe again\n"
 PAGE = """# Title
 
 <!-- output of `ipcperf run`: first 2 lines matching `^ (mechanism|pipe) ` -->
+```text
 old
-<!-- end of output -->
+```
 
 Text.
 """
@@ -49,7 +50,7 @@ def rewritten(figures: ModuleType, page: str, output: str = TABLE, only: str = "
 def test_a_block_gets_the_first_lines_that_match(figures: ModuleType) -> None:
     page = rewritten(figures, PAGE)
     output = "```text\n$ ipcperf run\n mechanism   64 B\n pipe   2.77 µs\n```\n"
-    assert page == PAGE.replace("old\n", output)
+    assert page == PAGE.replace("```text\nold\n```\n", output)
     assert rewritten(figures, page) == page
 
 
@@ -96,7 +97,7 @@ def test_too_few_lines_are_an_error(figures: ModuleType) -> None:
 
 def test_an_incomplete_comment_is_an_error(figures: ModuleType) -> None:
     with pytest.raises(figures.PageError, match="is not complete"):
-        rewritten(figures, PAGE.replace("<!-- end of output -->", ""))
+        rewritten(figures, PAGE.replace("```text\n", ""))
 
 
 def test_a_command_runs_once_and_its_failure_is_an_error(figures: ModuleType, tmp_path: Path) -> None:
@@ -152,6 +153,7 @@ def test_every_block_of_a_page_is_measured(figures: ModuleType, page: Path) -> N
     text = (ROOT / page).read_text()
     assert PLACEHOLDER not in text, f"{page} shows no figures: run scripts/readme-figures"
     for block in figures.BLOCK.finditer(text):
-        lines = block[0].splitlines()[1:-1]
+        lines = block[0].splitlines()[1:]
         assert lines[:2] == ["```text", f"$ {block['command']}"]
+        assert lines[-1] == "```"
         assert len(lines) >= 3 + int(block["count"] or 1), f"`{block['command']}`: too few lines of output"

@@ -188,8 +188,8 @@ fn what_is_no_answer_is_told() {
 fn absurd_numbers_are_told() {
     let done = |numbers: &str| format!("{READY}\ngo) echo done {numbers} >&3;;");
     let absurd = |numbers: &str, words: &str| assert_failure(&done(numbers), "answer", words);
-    absurd("begin_ns=2 end_ns=1 messages=10", "it began at 2 and ended at 1");
-    absurd("begin_ns=1 end_ns=2 messages=10", "but was started at");
+    absurd("begin_ns=2 end_ns=1 messages=10", "its loop began at 2 ns and ended at 1 ns");
+    absurd("begin_ns=1 end_ns=2 messages=10", "but ipcperf started it at");
     absurd("begin_ns=18446744073709551616 end_ns=1 messages=10", "not an unsigned 64-bit integer");
     absurd("begin_ns=-1", "not an unsigned 64-bit integer");
     absurd("begin_ns=1 end_ns=2 messages=9", "9 messages arrived, but 10 were requested");

@@ -69,3 +69,20 @@ fn a_page_that_cannot_be_written_is_told() {
     assert!(printed.stderr.contains("cannot write"), "{}", printed.stderr);
     assert_eq!(printed.stderr.lines().count(), 1, "{}", printed.stderr);
 }
+
+#[test]
+fn a_name_of_another_kind_of_file_is_refused() {
+    let sandbox = Sandbox::open();
+    let page = sandbox.path("report.pdf");
+    let mut survey = sandbox.command("survey --report");
+    survey.arg(&page);
+    for refused in [report(&sandbox, &[&page]), sandbox.finish(survey)] {
+        let refused = refused.expect(2);
+        assert!(
+            refused.stderr.contains("name it") && refused.stderr.contains("report.html"),
+            "{}",
+            refused.stderr
+        );
+    }
+    assert!(!page.exists());
+}

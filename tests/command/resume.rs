@@ -96,6 +96,7 @@ fn a_complete_file_stays_as_it_is() {
     for _ in 0..2 {
         let resumed = sandbox.run(&resume(&sandbox)).expect(0);
         assert!(resumed.stdout.contains("pipe"), "{}", resumed.stdout);
+        assert!(resumed.stderr.contains("no run is missing"), "{}", resumed.stderr);
         assert_eq!(fs::read_to_string(sandbox.results()).expect("a file"), before);
     }
 }

@@ -333,7 +333,7 @@ fn what_is_written_anew_passes_its_check_and_runs() {
     assert_eq!(fs::read_to_string(&path).expect("a study"), text);
     let results = sandbox.results();
     // The default timeout of a run is 10 s, which may be too short on a busy machine.
-    let in_time = text.replacen("# timeout = 10 ", "timeout = 600 ", 1);
+    let in_time = text.replacen("# timeout = \"10s\"", "timeout = \"600s\"", 1);
     assert_ne!(in_time, text);
     fs::write(&path, in_time).expect("a study");
     with("study run", &format!("--quick --out {}", results.display())).expect(0);

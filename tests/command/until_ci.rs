@@ -45,7 +45,7 @@ fn flags_that_contradict_or_lack_each_other_are_refused() {
 #[test]
 fn the_plan_says_until_when() {
     let sandbox = Sandbox::open();
-    let arguments = "plan -m pipe -b 64 --until-ci 2.5 --max-repetitions 40 --max-time 30";
+    let arguments = "plan -m pipe -b 64 --until-ci 2.5 --max-repetitions 40 --max-time 0.5min";
     let table = sandbox.run(arguments).expect(0).stdout;
     for word in ["until the precision of each median is ±2.5 %", "40 repetitions", "30 s"] {
         assert!(table.contains(word), "no `{word}`: {table}");

@@ -19,7 +19,7 @@ question = "Does a pipe cost more than nothing?"
 [sampling]
 repetitions = 10
 attempts = 1
-timeout = 600
+timeout = "10min"
 seed = 3
 
 [[matrix]]

@@ -134,24 +134,25 @@ users, exhausted resources.
 | part | what a trial runs |
 | --- | --- |
 | random commands | `ipcperf` with random arguments, some of them invalid |
-| kills | a measurement, during which `ipcperf`, its worker or both are killed; then `ipcperf resume` |
-| two users | one of two concurrent measurements that share temporary files and IPC objects |
-| two PID namespaces | the same, by one user whose two measurements cannot see each other's processes |
+| kills | a measurement whose processes, all or some, are interrupted or killed, then `ipcperf resume` |
+| two users | a measurement of one of two users, who measure at once with a common `/tmp` and IPC |
+| two PID namespaces | the same for one user whose two measurements run in two PID namespaces |
 | resource limits | `ipcperf` under one of ten limits, such as open files, processes or file size |
 | replaced program | a measurement during which the file of `ipcperf` is replaced or deleted |
 
-The second table counts these findings:
+The last table shows the number of trials, and the number of findings of each kind:
 
 - **hang**: a command neither ends nor writes to its results file for {hang:.0f} s
-- **crash**: a command panics, or dies of a signal that neither the test nor a resource limit caused
-- **leak**: a process or a name (socket file, shared-memory object, queue, ...) is left behind. After
-  killing a command together with its worker, and after each trial under a resource limit, the test first
-  runs `ipcperf doctor --clean`
+- **crash**: a command panics, or is killed by a signal that neither the test nor a resource limit sent
+- **leak**: a process or a name (socket file, shared-memory object, queue, ...) is left behind. If the
+  test has killed a command together with its worker, or has run a command under a resource limit, it
+  runs `ipcperf doctor --clean` before it searches for leaks
 - **lost or duplicated sample**: a run is missing from the results file, or occurs twice
-- **unexpected exit**: an exit code that is not documented or not expected here, a failed run while the
-  program is replaced, a removed object of another user, or terminal control characters in the output
+- **unexpected exit**: an exit code that is not documented, or not possible in this trial. Also
+  counted: a run that fails while the program is replaced, an object of another user that `ipcperf`
+  removes, and terminal control characters in the output
 
-The random choices of these results can be repeated with `scripts/hostile --seed {seed}`.
+To repeat the random choices of these results, run `scripts/hostile --seed {seed}`.
 
 {table}
 """

@@ -29,7 +29,7 @@ type Object = Map<String, Value>;
 #[derive(Default)]
 struct SmallFile {
     header: Object,
-    /// Samples of each case, without the first, which is excluded.
+    /// Samples of each case in the order of the blocks. The first is excluded, because it is of block 0.
     samples: BTreeMap<String, Vec<Object>>,
     footer: Object,
 }
@@ -57,7 +57,7 @@ impl SmallFile {
             match object.get("kind").and_then(Value::as_str) {
                 Some("header") => small.header = object,
                 Some("footer") => small.footer = object,
-                Some("sample") if object.get("block") != Some(&json!(0)) => {
+                Some("sample") => {
                     let case = object.get("case_id").and_then(Value::as_str).unwrap_or_default();
                     small.samples.entry(case.to_owned()).or_default().push(object);
                 }
@@ -81,34 +81,44 @@ impl SmallFile {
     fn expand(&self, shape: FileShape, out: &mut impl Write) -> std::io::Result<()> {
         let ids: Vec<String> = self.cases(shape.cases).map(|(id, ..)| id).collect();
         let mut header = self.header.clone();
-        for (key, value) in [("cases", json!(ids)), ("specs", json!([])), ("refused", json!([]))] {
+        let repetitions = ("repetitions", json!(shape.repetitions));
+        let lists = [("cases", json!(ids)), ("specs", json!([])), ("refused", json!([]))];
+        for (key, value) in lists.into_iter().chain([repetitions]) {
             header["plan"][key] = value;
         }
         line(out, header)?;
+        let mut seq = 0_usize;
         for (id, bytes, samples) in self.cases(shape.cases) {
-            let repetitions = samples.iter().cycle().zip(1..=shape.repetitions);
-            for (sample, repetition) in repetitions {
-                line(out, repeated(sample, &id, bytes, repetition))?;
+            let (first, others) = samples.split_at(1);
+            let repetitions = first.iter().chain(others.iter().cycle()).zip(0..=shape.repetitions);
+            for (sample, block) in repetitions {
+                seq += 1;
+                line(out, repeated(sample, &id, bytes, (block, seq)))?;
             }
         }
         let mut footer = self.footer.clone();
-        footer.insert("samples".to_owned(), json!(shape.cases * shape.repetitions));
+        let changed = [("samples", json!(seq)), ("seq", json!(seq + 1))];
+        footer.extend(changed.map(|(key, value)| (key.to_owned(), value)));
         line(out, footer)
     }
 }
 
-/// Returns `sample` as the given `repetition` of another case; it counts as valid, even if it was disturbed.
-fn repeated(sample: &Object, id: &str, bytes: u64, repetition: usize) -> Object {
+/// Returns `sample` as the run of another case in `block`, and as line `seq`. It counts as valid, even if it was
+/// disturbed, except in block 0.
+fn repeated(sample: &Object, id: &str, bytes: u64, (block, seq): (usize, usize)) -> Object {
     let mut sample = sample.clone();
     let changed = [
+        ("seq", json!(seq)),
         ("case_id", json!(id)),
-        ("run_id", json!(format!("{repetition}.{id}.1"))),
+        ("run_id", json!(format!("{block}.{id}.1"))),
         ("buffer_bytes", json!(bytes)),
-        ("repetition", json!(repetition)),
-        ("block", json!(repetition)),
-        ("excluded", json!(null)),
+        ("repetition", json!(block)),
+        ("block", json!(block)),
     ];
     sample.extend(changed.map(|(key, value)| (key.to_owned(), value)));
+    if block > 0 {
+        sample.insert("excluded".to_owned(), json!(null));
+    }
     sample
 }
 
@@ -124,10 +134,11 @@ mod tests {
     use super::*;
 
     const SMALL: &str = r#"{"kind":"header","plan":{"cases":["a/64","b/64"]}}
-{"kind":"sample","case_id":"a/64","block":0,"buffer_bytes":64,"elapsed_ns":1}
+{"kind":"sample","case_id":"a/64","block":0,"buffer_bytes":64,"elapsed_ns":1,"excluded":"first"}
+{"kind":"sample","case_id":"b/64","block":0,"buffer_bytes":64,"elapsed_ns":1,"excluded":"first"}
 {"kind":"sample","case_id":"a/64","block":1,"buffer_bytes":64,"elapsed_ns":2}
 {"kind":"sample","case_id":"b/64","block":1,"buffer_bytes":64,"elapsed_ns":3,"excluded":"disturbed"}
-{"kind":"footer","samples":3}
+{"kind":"footer","samples":4}
 "#;
 
     #[test]
@@ -138,11 +149,19 @@ mod tests {
         let lines: Vec<Object> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         assert!(text.lines().all(|line| line.starts_with("{\"kind\":\"")));
         assert_eq!(lines[0]["plan"]["cases"], json!(["a/64", "b/64", "a/65"]));
-        let told: Vec<_> = lines[1..7].iter().map(|l| (&l["case_id"], &l["elapsed_ns"])).collect();
+        let told: Vec<_> = lines[1..10].iter().map(|l| (&l["case_id"], &l["elapsed_ns"])).collect();
         let (a, b, c) = (&json!("a/64"), &json!("b/64"), &json!("a/65"));
-        let (two, three) = (&json!(2), &json!(3));
-        assert_eq!(told, [(a, two), (a, two), (b, three), (b, three), (c, two), (c, two)]);
-        assert!(lines[1..7].iter().all(|line| line["excluded"].is_null()));
-        assert_eq!(lines[7]["samples"], json!(6));
+        let (one, two, three) = (&json!(1), &json!(2), &json!(3));
+        let of_a = [(a, one), (a, two), (a, two)];
+        let of_b = [(b, one), (b, three), (b, three)];
+        let of_c = [(c, one), (c, two), (c, two)];
+        assert_eq!(told, [of_a, of_b, of_c].concat());
+        for (line, seq) in lines[1..].iter().zip(1..) {
+            assert_eq!(line["seq"], json!(seq));
+        }
+        for line in &lines[1..10] {
+            assert_eq!(line["excluded"].is_null(), line["block"] != json!(0));
+        }
+        assert_eq!(lines[10]["samples"], json!(9));
     }
 }

@@ -6,6 +6,8 @@ use std::ptr::{NonNull, null_mut};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
+use crate::platform::memory::POPULATED;
+
 /// An anonymous private mapping; every page is present from the start, unless it was left untouched.
 ///
 /// A peer creates its buffers after the fork. If they were touched before it, both processes would share the pages
@@ -44,7 +46,7 @@ impl Buffer {
     /// # Errors
     /// Returns `ENOMEM` if the system cannot provide the memory.
     pub fn new_populated(bytes: usize) -> Result<Self, Errno> {
-        Self::map(bytes, MapFlags::PRIVATE | MapFlags::POPULATE)
+        Self::map(bytes, MapFlags::PRIVATE | POPULATED)
     }
 
     fn map(bytes: usize, kind: MapFlags) -> Result<Self, Errno> {

@@ -43,10 +43,9 @@ pub fn find_disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Distur
     }
     let is_long = measured.elapsed_ns >= MIN_JUDGED_NS;
     match peer_placement(spec) {
-        PeerPlacement::SeparateCpus if is_long && was_delayed(spec, measured) => {
-            Some(Disturbance::RunDelay)
-        }
-        PeerPlacement::SeparateCpus => probes_disagree(measured),
+        // Probes first: a run delay says nothing about a run that an instrument slowed down.
+        PeerPlacement::SeparateCpus => probes_disagree(measured)
+            .or_else(|| (is_long && was_delayed(spec, measured)).then_some(Disturbance::RunDelay)),
         PeerPlacement::OneCpu if is_long && lacks_cpu_time(spec, measured) => {
             Some(Disturbance::MissingCpuTime)
         }
@@ -163,6 +162,12 @@ mod tests {
         let probes = Some([300.0, 310.0]);
         assert_eq!(apart(RUN_NS / 50, probes), None);
         assert_eq!(apart(RUN_NS / 50 + 1, probes), Some(Disturbance::RunDelay));
+    }
+
+    #[test]
+    fn probes_that_disagree_are_not_hidden_by_a_delay() {
+        assert_eq!(apart(RUN_NS / 10, Some([46.0, 375.0])), Some(Disturbance::ProbesDisagree));
+        assert_eq!(apart(RUN_NS / 10, None), Some(Disturbance::NoProbe));
     }
 
     #[test]

@@ -56,44 +56,66 @@ impl Payload for Unchecked {
     }
 }
 
-/// A payload that writes messages before sending, reads them after arrival, or both, without checking them. It measures
-/// the cost of using messages.
+/// A payload that accesses each message. The loops of each mechanism are compiled once for all of its variants: in each
+/// of them, they call a function for a message.
 #[derive(Clone, Copy, Debug)]
-pub struct Touching {
-    /// Side that accesses the messages.
-    pub touch: Touch,
-    /// Content of messages; rewriting preserves its kind.
-    pub content: Content,
+pub enum Processed {
+    /// Each message starts with its number, and the rest is filled with words derived from number and offset, so that a
+    /// lost, repeated, reordered, shifted or torn message cannot pass for the right one.
+    Stamped,
+    /// Each message is written before sending, read after arrival, or both, without a check. It measures the cost of
+    /// using messages.
+    Touched {
+        /// Side that accesses the messages.
+        touch: Touch,
+        /// Content of messages; rewriting preserves its kind.
+        content: Content,
+    },
 }
 
-impl Payload for Touching {
-    #[inline]
-    fn stamp(self, message: &mut [u8], number: u64, _: MessageDirection) {
-        if self.touch.has_write() {
-            write(message, number, self.content);
+impl Payload for Processed {
+    // Not inlined: each of several hundred loops would have a copy, and compiling them takes far longer than the one
+    // call for a message costs.
+    #[inline(never)]
+    fn stamp(self, message: &mut [u8], number: u64, direction: MessageDirection) {
+        match self {
+            Self::Stamped => stamp(message, first_word(number, direction)),
+            Self::Touched { touch, content } if touch.has_write() => {
+                write(message, number, content);
+            }
+            Self::Touched { .. } => {}
         }
     }
 
-    #[inline]
-    fn check(self, message: &[u8], _: u64, _: MessageDirection) -> Result<(), Failure> {
-        if self.touch.has_read() {
-            black_box(sum(message));
+    #[inline(never)]
+    fn check(
+        self,
+        message: &[u8],
+        number: u64,
+        direction: MessageDirection,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Stamped => verify(message, number, direction),
+            Self::Touched { touch, .. } => {
+                if touch.has_read() {
+                    black_box(sum(message));
+                }
+                Ok(())
+            }
         }
-        Ok(())
     }
 
-    #[inline]
-    fn message_number(self, _: &[u8], next: u64) -> u64 {
-        next
+    #[inline(never)]
+    fn message_number(self, message: &[u8], next: u64) -> u64 {
+        match self {
+            Self::Stamped => stamped_number(message, next),
+            Self::Touched { .. } => next,
+        }
     }
 }
 
 /// Writes every byte of `message`. Constant content gets a value that changes from message to message. Other content is
 /// XORed with the same mask in each word, so that it stays as compressible as before.
-///
-/// Not inlined: each of several hundred loops would have a copy, and compiling them takes far longer than the one call for
-/// a message costs.
-#[inline(never)]
 fn write(message: &mut [u8], number: u64, content: Content) {
     if content == Content::Constant {
         message.fill(number.to_le_bytes()[0]);
@@ -108,78 +130,61 @@ fn write(message: &mut [u8], number: u64, content: Content) {
     rest.iter_mut().for_each(|byte| *byte ^= mask.to_ne_bytes()[0]);
 }
 
-/// Reads every byte of `message`. Not inlined, as [`write`].
-#[inline(never)]
+/// Reads every byte of `message`.
 fn sum(message: &[u8]) -> u64 {
     let (words, rest) = message.as_chunks::<8>();
     let whole = words.iter().fold(0_u64, |sum, word| sum.wrapping_add(u64::from_ne_bytes(*word)));
     rest.iter().fold(whole, |sum, &byte| sum.wrapping_add(u64::from(byte)))
 }
 
-/// A payload that starts each message with its number and fills the rest with words derived from number and offset, so
-/// that a lost, repeated, reordered, shifted or torn message cannot pass for the right one.
-#[derive(Clone, Copy, Debug)]
-pub struct Stamped;
-
-impl Stamped {
-    fn first_word(number: u64, direction: MessageDirection) -> u64 {
-        match direction {
-            MessageDirection::Forward => number,
-            MessageDirection::Reverse => !number,
-        }
-    }
-
-    fn word(first: u64, index: u64) -> u64 {
-        if index == 0 {
-            return first;
-        }
-        // Two rounds of multiply and shift with the odd constants of SplitMix64 (Steele et al. 2014): neighboring
-        // numbers and offsets give unrelated words.
-        let mixed =
-            (first ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        (mixed ^ (mixed >> 29)).wrapping_mul(0x94D0_49BB_1331_11EB)
+/// Fills `message` with `first` and the words that follow it.
+fn stamp(message: &mut [u8], first: u64) {
+    for (index, bytes) in (0_u64..).zip(message.chunks_mut(8)) {
+        bytes.copy_from_slice(&word(first, index).to_le_bytes()[..bytes.len()]);
     }
 }
 
-impl Payload for Stamped {
-    // Not inlined, as `write`.
-    #[inline(never)]
-    fn stamp(self, message: &mut [u8], number: u64, direction: MessageDirection) {
-        let first = Self::first_word(number, direction);
-        for (index, bytes) in (0_u64..).zip(message.chunks_mut(8)) {
-            bytes.copy_from_slice(&Self::word(first, index).to_le_bytes()[..bytes.len()]);
+fn verify(message: &[u8], number: u64, direction: MessageDirection) -> Result<(), Failure> {
+    let first = first_word(number, direction);
+    for (index, bytes) in (0_u64..).zip(message.chunks(8)) {
+        if *bytes != word(first, index).to_le_bytes()[..bytes.len()] {
+            return Err(corrupt(message, number, index * 8));
         }
     }
+    Ok(())
+}
 
-    #[inline(never)]
-    fn check(
-        self,
-        message: &[u8],
-        number: u64,
-        direction: MessageDirection,
-    ) -> Result<(), Failure> {
-        let first = Self::first_word(number, direction);
-        for (index, bytes) in (0_u64..).zip(message.chunks(8)) {
-            if *bytes != Self::word(first, index).to_le_bytes()[..bytes.len()] {
-                return Err(corrupt(message, number, index * 8));
-            }
-        }
-        Ok(())
+/// Number of a stamped message that may follow lost ones, from `next` on.
+fn stamped_number(message: &[u8], next: u64) -> u64 {
+    let held = message.len().min(8);
+    let mut low = [0; 8];
+    low[..held].copy_from_slice(&message[..held]);
+    let low = u64::from_le_bytes(low);
+    if held == 8 {
+        return low;
     }
+    // Shorter messages hold only the low bytes of the number: take the first match from `next` on.
+    let period = 1_u64 << (held * 8);
+    next + low.wrapping_sub(next) % period
+}
 
-    #[inline(never)]
-    fn message_number(self, message: &[u8], next: u64) -> u64 {
-        let held = message.len().min(8);
-        let mut low = [0; 8];
-        low[..held].copy_from_slice(&message[..held]);
-        let low = u64::from_le_bytes(low);
-        if held == 8 {
-            return low;
-        }
-        // Shorter messages hold only the low bytes of the number: take the first match from `next` on.
-        let period = 1_u64 << (held * 8);
-        next + low.wrapping_sub(next) % period
+fn first_word(number: u64, direction: MessageDirection) -> u64 {
+    match direction {
+        MessageDirection::Forward => number,
+        MessageDirection::Reverse => !number,
     }
+}
+
+/// Word `index` of the message that starts with `first`.
+fn word(first: u64, index: u64) -> u64 {
+    if index == 0 {
+        return first;
+    }
+    // Two rounds of multiply and shift with the odd constants of SplitMix64 (Steele et al. 2014): neighboring
+    // numbers and offsets give unrelated words.
+    let mixed =
+        (first ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0x94D0_49BB_1331_11EB)
 }
 
 #[cold]
@@ -197,7 +202,7 @@ mod tests {
 
     fn stamped(bytes: usize, number: u64, direction: MessageDirection) -> Vec<u8> {
         let mut message = vec![0; bytes];
-        Stamped.stamp(&mut message, number, direction);
+        Processed::Stamped.stamp(&mut message, number, direction);
         message
     }
 
@@ -221,22 +226,22 @@ mod tests {
             bytes in 1_usize..300, number: u64, at: prop::sample::Index, flip in 1_u8..,
         ) {
             let mut message = stamped(bytes, number, MessageDirection::Forward);
-            prop_assert!(Stamped.check(&message, number, MessageDirection::Forward).is_ok());
+            prop_assert!(Processed::Stamped.check(&message, number, MessageDirection::Forward).is_ok());
             message[at.index(bytes)] ^= flip;
-            prop_assert!(Stamped.check(&message, number, MessageDirection::Forward).is_err());
+            prop_assert!(Processed::Stamped.check(&message, number, MessageDirection::Forward).is_err());
         }
 
         #[test]
         fn neighbours_and_replies_are_told_apart(bytes in 1_usize..300, number in 0..u64::MAX) {
             let message = stamped(bytes, number, MessageDirection::Forward);
-            prop_assert!(Stamped.check(&message, number + 1, MessageDirection::Forward).is_err());
-            prop_assert!(Stamped.check(&message, number, MessageDirection::Reverse).is_err());
+            prop_assert!(Processed::Stamped.check(&message, number + 1, MessageDirection::Forward).is_err());
+            prop_assert!(Processed::Stamped.check(&message, number, MessageDirection::Reverse).is_err());
         }
 
         #[test]
         fn a_message_after_losses_is_identified(bytes in 1_usize..20, next in 0..1_u64 << 40, lost in 0_u64..200) {
             let message = stamped(bytes, next + lost, MessageDirection::Forward);
-            prop_assert_eq!(Stamped.message_number(&message, next), next + lost);
+            prop_assert_eq!(Processed::Stamped.message_number(&message, next), next + lost);
         }
     }
 }

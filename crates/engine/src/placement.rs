@@ -6,7 +6,8 @@ use std::path::Path;
 
 use ipcperf_model::placement::Placement;
 use rustix::io::Errno;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::platform::affinity::{CAN_PIN, CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// Reason why a placement is not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,6 +19,15 @@ pub enum PlacementError {
         cpu: u32,
         /// Allowed CPUs.
         allowed: String,
+    },
+    /// The system pins no threads.
+    #[error(
+        "placement {placement} needs to pin threads to CPUs, which this system has no call for; \
+            use placement free"
+    )]
+    CannotPin {
+        /// Requested placement.
+        placement: Placement,
     },
     /// The topology has no such pair among the allowed CPUs.
     #[error("placement {placement} needs {needs}, which the allowed CPUs ({allowed}) do not have")]
@@ -88,6 +98,9 @@ impl Topology {
     pub fn resolve(&self, placement: Placement) -> Result<Option<[u32; 2]>, PlacementError> {
         let no_such =
             |needs| PlacementError::NoSuchPair { placement, needs, allowed: self.allowed() };
+        if !CAN_PIN && placement != Placement::Free {
+            return Err(PlacementError::CannotPin { placement });
+        }
         match placement {
             Placement::Free => Ok(None),
             Placement::Same => {

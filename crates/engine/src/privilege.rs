@@ -10,11 +10,9 @@
 use std::fs;
 
 use ipcperf_model::{Failure, FailureKind};
-use rustix::io::Errno;
-use rustix::process::{DumpableBehavior, getegid, geteuid, getgid, getuid, set_dumpable_behavior};
-use rustix::thread::{
-    CapabilitySet, CapabilitySets, capabilities, capability_is_in_ambient_set, set_capabilities,
-};
+use rustix::process::{getegid, geteuid, getgid, getuid};
+
+use crate::platform::capabilities;
 
 /// Command that removes the grant from a file.
 const REMEDY: &str = "remove them from the file: sudo setcap -r $(command -v ipcperf)";
@@ -36,7 +34,7 @@ impl Unprivileged {
                 "this process runs as a different user than the one who started it",
             ));
         }
-        drop_capabilities().map_err(|errno| Failure {
+        capabilities::drop_granted().map_err(|errno| Failure {
             errno: Some(errno.raw_os_error()),
             ..refused("dropping the capabilities that the program's file grants")
         })?;
@@ -57,7 +55,7 @@ pub fn is_set_user_id() -> bool {
 /// Whether the program's file granted this process a capability that its user does not have.
 #[must_use]
 pub fn is_granted_by_file() -> bool {
-    !geteuid().is_root() && capabilities(None).is_ok_and(|held| !ambient().contains(held.permitted))
+    capabilities::are_granted()
 }
 
 /// Whether the process `pid` runs entirely as the user who started this one. File capabilities must not be used on the
@@ -70,38 +68,10 @@ pub fn is_owned_by_this_user(pid: u32) -> bool {
     users.peek().is_some() && users.all(|user| user.parse() == Ok(getuid().as_raw()))
 }
 
-fn drop_capabilities() -> Result<(), Errno> {
-    if geteuid().is_root() {
-        return Ok(());
-    }
-    let ambient = ambient();
-    let reduced = |held: CapabilitySets| CapabilitySets {
-        effective: held.effective & ambient,
-        permitted: held.permitted & ambient,
-        inheritable: held.inheritable & ambient,
-    };
-    let held = capabilities(None)?;
-    if held == reduced(held) {
-        return Ok(());
-    }
-    set_capabilities(None, reduced(held))?;
-    let left = capabilities(None)?;
-    if left != reduced(left) {
-        return Err(Errno::PERM);
-    }
-    // Only root can inspect (ptrace) a process that was granted capabilities; make this one accessible to its user
-    // again.
-    set_dumpable_behavior(DumpableBehavior::Dumpable)
-}
-
-/// Ambient set; empty if the kernel has none.
-fn ambient() -> CapabilitySet {
-    let bits = (0..u64::BITS).map(|number| CapabilitySet::from_bits_retain(1 << number));
-    bits.filter(|&one| capability_is_in_ambient_set(one).unwrap_or(false)).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use rustix::thread::capabilities;
+
     use super::*;
 
     /// In an ordinary test environment there is nothing to drop, and nothing is dropped.

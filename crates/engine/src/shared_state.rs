@@ -10,11 +10,12 @@ use rustix::event::Timespec;
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::process::getpid;
-use rustix::thread::{futex, gettid, sched_yield};
+use rustix::thread::sched_yield;
 
 use crate::channel::PeerPlacement;
 use crate::clock::now_ns;
 use crate::limits::cacheline::ProbeLines;
+use crate::platform::{futex, thread};
 
 /// Time a peer on a separate CPU spins for the other before it sleeps, ns, so that neither is still waking up when the
 /// clock starts.
@@ -36,7 +37,7 @@ impl ThreadIds {
     pub(crate) fn record(&self) {
         self.pid.store(getpid().as_raw_nonzero().get().unsigned_abs(), Ordering::Relaxed);
         // Relaxed is enough: the IDs are read only after a barrier.
-        self.tid.store(gettid().as_raw_nonzero().get().unsigned_abs(), Ordering::Relaxed);
+        self.tid.store(thread::id(), Ordering::Relaxed);
     }
 
     /// Returns the process and thread ID.

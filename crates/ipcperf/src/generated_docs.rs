@@ -91,9 +91,9 @@ Columns of the table; *(option)* means that an option of the mechanism decides:
 | boundaries | `messages`: each receive returns exactly one message. `byte stream`: a receive returns what has arrived, which may be a part of a message or several messages |
 | delivery | `reliable`: every byte arrives, in order. `may lose messages`: ipcperf counts the lost messages. `moves nothing`: the receiver gets no data |
 | payload path | `kernel`: each peer makes a system call for every message. `shared memory`: both peers map the same memory, and a message needs no system call unless a peer sleeps. `shared memory + doorbell`: both peers map the same memory, and each peer makes a system call ([doorbell](glossary.md#doorbell)) for every message. `cross-memory read`: the receiver makes a system call that reads the sender's memory. `none`: the payload goes nowhere |
-| waiting | `sleeps`: a peer that has to wait sleeps at once, and the other peer has to wake it. `spins`: a peer that has to wait polls at first, or never sleeps |
-| payload | `copied`: the receiver gets a copy. `borrowed until it is copied`: the receiver gets a copy, which is made when it reads; until then the sender must not change the message. `handed over in place`: the receiver reads the sender's memory, and the sender must not change it until the receiver has returned it. `dropped`: the receiver gets nothing |
-| peer death | how a peer learns from the mechanism that the other peer was killed. `EOF or error`: in any case. `error on send`: only if it sends; a peer that receives keeps waiting. `not detected`: it keeps waiting. (In a measurement, ipcperf itself notices the death and ends the run) |
+| waiting | `sleeps`: a peer that has to wait sleeps at once, and the other peer has to wake it. `spins`: a peer that has to wait polls before it sleeps, or polls without ever sleeping |
+| payload | `copied`: the receiver gets a copy. `borrowed until it is copied`: the receiver gets a copy, which is made when it reads; until then the sender must not change the message. `handed over in place`: the receiver reads the message in the sender's memory; the sender must not change the message until the receiver has returned it. `dropped`: the receiver gets nothing |
+| peer death | how a peer learns from the mechanism that the other peer was killed. `EOF or error`: a send or a receive returns end of file or an error, in some cases only a later one. `error on send`: a send returns an error, in some cases only a later one; a peer that only receives keeps waiting. `not detected`: a peer that sends or receives keeps waiting. (In a measurement, ipcperf itself notices the death and ends the run) |
 | between users | whether processes of different users can connect if neither process started the other |
 
 ";
@@ -104,14 +104,18 @@ Terms in the sections:
 
 - `wait=poll` is an option of the section's mechanism with its value, as in `--set pipe.wait=poll`.
 - In a *stream*, only the sender sends. In a *round trip*, the receiver answers each message before the sender sends the next
-  one. An *echo* is an answer that is the received message itself, sent back from where it was received (`--reply echo`).
+  one. An *echo* (`--reply echo`) is an answer that consists of the received message, sent from the memory in which the
+  message arrived.
 - `1thread` and `2thread` are [modes](glossary.md#mode). In mode `1thread`, one thread acts as both peers, so no call may
   block.
 - A number in parentheses after a system setting is its usual default: fs.mqueue.msgsize_max (8192).
-- `--kernel-buffer` requests a size for the buffer of the kernel between the peers. Where it \"does not apply\", it has no
-  effect.
+- `--kernel-buffer` requests a size for the kernel's buffer between the peers. If a section says that it \"does not apply\",
+  it has no effect on that mechanism.
 - A *call* is a system call. ipcperf counts the calls with which each peer moves messages.
 - A *descriptor* is a file descriptor.
+- *Before the clock starts* means before the timed part of a run.
+- [Noise detection](glossary.md#noise-detection), [run delay](glossary.md#run-delay), [role](glossary.md#role) and
+  [phase](glossary.md#phase) are in the glossary.
 ";
 
 #[test]

@@ -6,6 +6,7 @@
 
 pub mod case_id;
 mod condition;
+pub mod duration;
 pub mod environment;
 mod failure;
 pub mod hardware_limits;

@@ -111,7 +111,8 @@ impl PeerWait {
 pub enum Helper {
     /// None.
     None,
-    /// Kernel thread on each CPU (`NAME/0`, `NAME/1`); its CPU time is attributed to the mechanism.
+    /// Kernel thread of each CPU. The CPU time of the threads `NAME/0`, `NAME/1` and so on is attributed to the
+    /// mechanism. Workers of a work queue (`kworker/0:1-events`) have no such names: their CPU time is unknown.
     KernelThread(&'static str),
     /// Process between the peers: the role `broker`.
     Broker,

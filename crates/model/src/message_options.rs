@@ -278,11 +278,16 @@ pub enum MessageOptionError {
     #[error("unknown payload `{0}`; expected one of {known}", known = CONTENTS.join(", "))]
     Unknown(String),
     /// Invalid compression ratio.
-    #[error("{RATIO}, not `{0}`")]
+    #[error("{RATIO}{found}", found = found(.0))]
     Ratio(String),
     /// Invalid reply.
     #[error("reply must be echo or a number of bytes (at least 1), not `{0}`")]
     Reply(String),
+}
+
+/// Returns the end of a message about `text`; nothing if the user gave none.
+fn found(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(", not `{text}`") }
 }
 
 /// Words for the contents; `R` is a ratio.

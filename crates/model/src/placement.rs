@@ -49,8 +49,10 @@ impl Placement {
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Same => "one CPU for both: what a message costs if nothing runs in parallel",
-            Self::Split => "two CPUs: what peers gain and lose by working in parallel",
+            Self::Same => {
+                "one CPU for both: shows the cost of a message if nothing runs in parallel"
+            }
+            Self::Split => "any two CPUs: shows what peers gain and lose by working in parallel",
             Self::Smt => "two hardware threads of a core",
             Self::Llc => "two cores that share the last-level cache",
             Self::Numa => "two NUMA nodes",

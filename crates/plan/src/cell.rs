@@ -153,15 +153,18 @@ fn refused_by_mode(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> 
     if !mechanism.modes.contains(&spec.mode) {
         let modes: Vec<&str> = mechanism.modes.iter().map(|mode| mode.name()).collect();
         let (name, mode, modes) = (mechanism.name, spec.mode.name(), modes.join(", "));
-        return Some(format!("{name} does not support mode {mode}, but {modes}"));
+        return Some(format!("{name} does not support mode {mode}; it supports {modes}"));
     }
     if mechanism.delivery == Delivery::Nothing && spec.check == PayloadCheck::Verify {
-        return Some(format!("{} transfers no data that could be verified", mechanism.name));
+        return Some(format!(
+            "--verify does not apply to {}, whose receiver gets no data to check; leave out --verify",
+            mechanism.name
+        ));
     }
     let hands_over = mechanism.effective_payload(&spec.options) == PayloadTransfer::HandedOver;
     if spec.mode == Mode::OneThread && hands_over {
         return Some(format!(
-            "with one thread, there is no other peer to hand messages over to, so {} would copy them",
+            "in mode 1thread, {} would copy messages, because there is no second peer to hand them over to",
             mechanism.name
         ));
     }
@@ -257,8 +260,8 @@ fn refused_by_memory(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String
 fn memory_refusal(name: &str, need: MemoryNeed, max: Bytes) -> String {
     let times = need.messages();
     format!(
-        "{name} keeps up to {times} messages in memory and needs {times} times the message size, so a message can \
-         have at most {max} in the available memory"
+        "a run with {name} keeps up to {times} messages in memory, so the largest message that fits in the available \
+         memory is {max}"
     )
 }
 

@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use ipcperf_engine::process::{self, thread_id};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group,
-    set_child_subreaper, waitpgid, waitpid,
+    Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group, waitpgid,
+    waitpid,
 };
-use rustix::thread::gettid;
 
 /// Longest wait for a killed process: freeing much memory takes time.
 const KILL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -34,13 +34,13 @@ const MARK_VARIABLE: &str = "IPCPERF_STARTED_BY";
 /// Whether this process had children before it started any.
 static HAD_CHILDREN: OnceLock<bool> = OnceLock::new();
 /// First thread that started a worker.
-static FIRST_THREAD: OnceLock<Pid> = OnceLock::new();
+static FIRST_THREAD: OnceLock<u32> = OnceLock::new();
 /// Whether other threads start workers too: `lat_pipe -P 2` runs two at once, each on its own thread.
 static HAS_SEVERAL_THREADS: AtomicBool = AtomicBool::new(false);
 
 /// Marks the process that `command` starts. Call it on the thread that starts the process.
 pub fn mark(command: &mut Command) {
-    let own = gettid();
+    let own = thread_id();
     if *FIRST_THREAD.get_or_init(|| own) != own {
         // Set before the process exists, so that the other thread cannot take it for its own.
         HAS_SEVERAL_THREADS.store(true, Ordering::SeqCst);
@@ -52,8 +52,8 @@ pub fn mark(command: &mut Command) {
 /// process is started.
 pub fn adopt_orphans() {
     HAD_CHILDREN.get_or_init(|| !Children::now().0.is_empty());
-    // Refused only by kernels before 3.4; then init reaps the processes that a killed worker leaves behind.
-    let _ = set_child_subreaper(Some(getpid()));
+    // Refused only by kernels before 3.4 and by macOS; then init reaps the processes that a killed worker leaves behind.
+    let _ = process::adopt_orphans();
 }
 
 /// Children of this process at one point in time, zombies included.
@@ -103,7 +103,7 @@ fn is_of_this_run(pid: i32) -> bool {
 }
 
 fn has_mark(pid: i32) -> bool {
-    let mark = format!("{MARK_VARIABLE}={}", gettid());
+    let mark = format!("{MARK_VARIABLE}={}", thread_id());
     environment(pid).split(|&byte| byte == 0).any(|entry| entry == mark.as_bytes())
 }
 

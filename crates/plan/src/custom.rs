@@ -10,11 +10,14 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Child, ExitCode, Stdio};
 use std::time::Duration;
 
-use ipcperf_engine::mechanism::{CustomMechanism, LibraryFacts, library_facts};
+use ipcperf_engine::mechanism::{
+    CustomMechanism, LibraryFacts, check_library_support, library_facts,
+};
+use ipcperf_engine::process::set_parent_death_signal;
 use ipcperf_model::{CustomKind, CustomName, Unavailable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitStatus, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, WaitStatus};
 use sha2::{Digest, Sha256};
 
 use crate::children::{Children, adopt_orphans, kill_group};
@@ -173,6 +176,7 @@ fn unusable(reason: &str, remedy: &str) -> Unavailable {
 
 /// Starts a separate process in which the library at `path` describes itself, and returns the description.
 fn inspect_library(path: &Path) -> Result<LibraryFacts, Unavailable> {
+    check_library_support()?;
     file_mode(path)?;
     let failed = |error: std::io::Error| {
         unusable(&format!("ipcperf cannot start a process that loads it: {error}"), DOCS_HINT)
@@ -234,8 +238,8 @@ fn describe_exit(status: Option<WaitStatus>) -> String {
 /// `path`.
 pub fn print_library_facts(path: Option<OsString>) -> ExitCode {
     program_file::set_process_name();
-    // Fails only for an invalid signal number.
-    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    // Fails only where there is no such signal.
+    let _ = set_parent_death_signal(Signal::KILL);
     let facts = library_facts(Path::new(&path.unwrap_or_default()));
     let text = serde_json::to_string(&facts).unwrap_or_default();
     match writeln!(std::io::stdout(), "{text}") {

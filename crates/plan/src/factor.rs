@@ -16,6 +16,9 @@ macro_rules! default_number {
     ($value:literal) => {
         DefaultNumber { value: $value, text: stringify!($value) }
     };
+    ($value:literal, $unit:literal) => {
+        DefaultNumber { value: $value, text: concat!($value, $unit) }
+    };
 }
 
 /// Number of valid repetitions of each case.
@@ -23,11 +26,11 @@ pub(crate) const REPETITIONS: DefaultNumber = default_number!(10);
 /// With `--until-ci`: number of repetitions after which a case is given up.
 pub(crate) const MAX_REPETITIONS: DefaultNumber = default_number!(500);
 /// With `--until-ci`: time after which no case that has the minimum number of repetitions is repeated, s.
-pub(crate) const MAX_TIME_S: DefaultNumber = default_number!(60);
+pub(crate) const MAX_TIME_S: DefaultNumber = default_number!(60, "s");
 /// Maximum number of attempts for one repetition, until a run is undisturbed.
 pub(crate) const ATTEMPTS: DefaultNumber = default_number!(3);
 /// Time after which a run is ended, s.
-pub(crate) const TIMEOUT_S: DefaultNumber = default_number!(10);
+pub(crate) const TIMEOUT_S: DefaultNumber = default_number!(10, "s");
 
 /// Description of the events that are counted if none are named.
 const COPY_EVENTS: &str = "events of this CPU that explain the cost of a copy";

@@ -168,7 +168,7 @@ impl Plan {
         let (missing, limited): (Vec<_>, Vec<_>) = self.refused.iter().partition(is_missing);
         if let Some(refused) = limited.first() {
             let words = match self.refused.len() {
-                1 => format!("the only case is refused: {refused}"),
+                1 => format!("the case is refused: {refused}"),
                 count => format!("all {count} cases are refused; the first: {refused}"),
             };
             return Err(Error::usage(words));

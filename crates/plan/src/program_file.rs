@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use rustix::fs::{Mode, OFlags, open};
+use ipcperf_engine::process::set_thread_name;
 
 use crate::children;
 
@@ -24,8 +24,20 @@ pub fn open_once() {
 }
 
 fn executable() -> Option<&'static OwnedFd> {
-    let opened = || open("/proc/self/exe", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok();
-    FILE.get_or_init(opened).as_ref()
+    FILE.get_or_init(open_executable).as_ref()
+}
+
+#[cfg(target_os = "linux")]
+fn open_executable() -> Option<OwnedFd> {
+    use rustix::fs::{Mode, OFlags, open};
+
+    open("/proc/self/exe", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()
+}
+
+/// Opens nothing: other systems cannot execute an open file. The path is used, and the file must stay.
+#[cfg(not(target_os = "linux"))]
+fn open_executable() -> Option<OwnedFd> {
+    None
 }
 
 /// Builds a command that starts this program again, with `part` as its first argument.
@@ -46,7 +58,7 @@ pub fn restart_command(part: &str) -> io::Result<Command> {
 /// Sets the process name that `ps` shows. Otherwise the kernel derives it from the path, `/proc/self/fd/N`.
 pub fn set_process_name() {
     // Only a seccomp filter refuses the call; then the name remains a number.
-    let _ = rustix::thread::set_name(c"ipcperf");
+    let _ = set_thread_name(c"ipcperf");
 }
 
 #[cfg(test)]

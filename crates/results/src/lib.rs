@@ -19,6 +19,7 @@ mod parsed_block;
 mod planned;
 mod read;
 mod record;
+mod reserve;
 mod roles;
 mod sample;
 mod tally;

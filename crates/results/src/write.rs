@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
+use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::read::{Results, read_strictly};
@@ -14,6 +14,7 @@ use super::record::{Header, ResultsLine};
 use super::tally::Tally;
 use crate::error::Error;
 use crate::origin::Origin;
+use crate::reserve::reserve;
 
 /// Whether an existing file may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +160,7 @@ impl Writer {
         let Ok(end) = self.file.stream_position() else {
             return Ok(());
         };
-        match fallocate(self.file.as_fd(), FallocateFlags::KEEP_SIZE, end, RESERVED_BYTES) {
+        match reserve(self.file.as_fd(), end, RESERVED_BYTES) {
             Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
                 Err(self.write_error(errno.into()))
             }

@@ -96,8 +96,11 @@ mod loom_model;
 mod malicious_peer;
 #[cfg(not(loom))]
 mod memory;
+pub mod portable_wait;
 mod producer;
 mod record;
+#[cfg(not(loom))]
+mod shared_file;
 mod sync;
 mod wait;
 

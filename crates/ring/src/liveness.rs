@@ -5,9 +5,9 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 /// One end of the pair.
 #[derive(Debug)]
@@ -15,9 +15,8 @@ pub(crate) struct Lifeline(OwnedFd);
 
 /// Both ends.
 pub(crate) fn lifelines() -> io::Result<(Lifeline, Lifeline)> {
-    let (one, other) =
-        socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    Ok((Lifeline(one), Lifeline(other)))
+    let (one, other) = UnixStream::pair()?;
+    Ok((Lifeline(one.into()), Lifeline(other.into())))
 }
 
 impl Lifeline {

@@ -4,12 +4,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::{NonNull, null_mut};
 
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use crate::geometry::Geometry;
 use crate::header::Header;
+use crate::shared_file;
 use crate::sync::AtomicU64;
 
 /// Granularity of mappings, bytes.
@@ -86,22 +86,12 @@ fn header_bytes() -> usize {
     size_of::<Header>().next_multiple_of(page_bytes())
 }
 
-/// Creates a memfd of fixed length. If it could be shortened, a side that accesses its mapping could be killed by
-/// `SIGBUS`.
-fn sealed_file(bytes: usize) -> io::Result<OwnedFd> {
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let file = memfd_create("ipcperf-ring", flags)?;
-    ftruncate(&file, bytes as u64)?;
-    fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-    Ok(file)
-}
-
 impl Memory {
     /// Maps a new ring.
     pub(crate) fn map(geometry: Geometry) -> io::Result<Self> {
         let (guard, header) = (page_bytes(), header_bytes());
         let (capacity, pool) = (geometry.capacity_bytes, geometry.pool_bytes());
-        let file = sealed_file(header + capacity + pool)?;
+        let file = shared_file::create(header + capacity + pool)?;
         let records_at = guard + header + guard;
         let pool_at = records_at + 2 * capacity + guard;
         let reserved = ReservedRange::new(pool_at + pool + guard)?;
@@ -128,13 +118,7 @@ impl Memory {
     /// Makes every page present in the calling process, so that no later access faults.
     pub(crate) fn populate(&self) -> io::Result<()> {
         for (start, bytes) in self.parts().into_iter().filter(|&(_, bytes)| bytes > 0) {
-            // SAFETY: the range is mapped; populating does not change its contents.
-            let done = unsafe { madvise(start.as_ptr().cast(), bytes, Advice::LinuxPopulateWrite) };
-            match done {
-                // Before Linux 5.14, read each page instead.
-                Err(Errno::INVAL) => read_each_page(start, bytes),
-                other => other?,
-            }
+            populate(start, bytes)?;
         }
         Ok(())
     }
@@ -191,6 +175,29 @@ impl Memory {
     }
 }
 
+/// Makes the pages of a mapped range present.
+#[cfg(target_os = "linux")]
+fn populate(start: NonNull<u8>, bytes: usize) -> io::Result<()> {
+    use rustix::mm::{Advice, madvise};
+
+    // SAFETY: the range is mapped; populating does not change its contents.
+    let done = unsafe { madvise(start.as_ptr().cast(), bytes, Advice::LinuxPopulateWrite) };
+    match done {
+        // Before Linux 5.14, read each page instead.
+        Err(Errno::INVAL) => read_each_page(start, bytes),
+        other => other?,
+    }
+    Ok(())
+}
+
+/// Makes the pages of a mapped range present.
+#[cfg(not(target_os = "linux"))]
+#[allow(clippy::unnecessary_wraps, reason = "fails on Linux")]
+fn populate(start: NonNull<u8>, bytes: usize) -> io::Result<()> {
+    read_each_page(start, bytes);
+    Ok(())
+}
+
 fn read_each_page(start: NonNull<u8>, bytes: usize) {
     for at in (0..bytes).step_by(page_bytes()) {
         // SAFETY: inside the range, which is mapped; the byte's value is not used.
@@ -234,14 +241,6 @@ mod tests {
                 let inside = [start, end.wrapping_sub(1)].map(|at| is_readable(at));
                 assert_eq!(inside, [bytes > 0; 2], "{slots}: {bytes} bytes");
             }
-        }
-    }
-
-    #[test]
-    fn the_file_keeps_its_length() {
-        let file = sealed_file(8192).unwrap();
-        for bytes in [0, 4096, 16384] {
-            assert_eq!(ftruncate(&file, bytes), Err(Errno::PERM));
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) enum WakeReason {
     Otherwise,
 }
 
-#[cfg(not(loom))]
+#[cfg(all(not(loom), target_os = "linux"))]
 mod real {
     use std::time::Duration;
 
@@ -51,6 +51,28 @@ mod real {
     pub(crate) fn yield_now() {
         rustix::thread::sched_yield();
     }
+}
+
+/// A stand-in for the futex: see [`crate::portable_wait`].
+#[cfg(all(not(loom), not(target_os = "linux")))]
+mod real {
+    use std::time::Duration;
+
+    use super::{AtomicU32, WakeReason};
+    use crate::portable_wait::{WaitEnd, wait_while};
+
+    pub(crate) use std::thread::yield_now;
+
+    /// Sleeps while `word` is 1, for `limit` at most.
+    pub(crate) fn futex_wait(word: &AtomicU32, limit: Duration) -> WakeReason {
+        match wait_while(word, 1, Some(limit)) {
+            WaitEnd::TimedOut => WakeReason::TimedOut,
+            WaitEnd::Changed => WakeReason::Otherwise,
+        }
+    }
+
+    /// The waker has set the word to 0, which the sleeper sees: there is nothing else to do.
+    pub(crate) fn futex_wake(_: &AtomicU32) {}
 }
 
 /// A futex that loom can model: a thread that sleeps forever is a deadlock, which loom reports.

@@ -112,8 +112,9 @@ fn places() {
 fn heights() {
     println!("\n## Slopes and plateau heights\n");
     println!(
-        "The true slope is 0.3, and the true height of the plateau is 1. The tolerance of the plateau is 10 %. \
-         Widths are absolute.\n"
+        "Each curve with a slope has the true slope 0.3. `slope, median` and `slope, mean` are the median and the \
+         mean of the slopes of the blocks. Each curve with a plateau has the true height 1, and the plateau is \
+         found with a tolerance of 10 %. Widths are in units of the slope or the height.\n"
     );
     println!("| noise | blocks | slope, median | slope, mean | height of a plateau |");
     println!("|---|---|---|---|---|");
@@ -127,9 +128,10 @@ fn heights() {
 fn hinges() {
     println!("\n## Hinges on straight lines\n");
     println!(
-        "`change_point` finds a hinge if its p-value is below 5 %. The table shows how often it finds one:\n\n\
-         - on straight lines of slope 0.3, where each hinge is a false alarm (at most 5 % are allowed)\n\
-         - on curves with the hinge of the table above\n"
+        "`change_point` finds a hinge (a change of slope) if its p-value is below 5 %. The table shows how\n\
+         often it finds a hinge:\n\n\
+         - on straight lines with a slope of 0.3, where each hinge is a false alarm (limit: 5 %)\n\
+         - on curves whose slope is 0.3 up to 2^14.3, and 0 above it\n"
     );
     println!(
         "| noise | blocks | straight lines: hinges found | curves with a hinge: hinges found |"

@@ -19,7 +19,7 @@ pub(crate) const FIGURE: Section = Section {
             ValueType::Name,
             "\"buffer\"",
             "buffer",
-            "factor on the horizontal axis; a line has one point for each of its levels",
+            "factor on the horizontal axis; a line has one point for each level of this factor",
         ),
         WHERE,
         optional(
@@ -27,8 +27,9 @@ pub(crate) const FIGURE: Section = Section {
             ValueType::Cases,
             "{ mechanism = \"pipe\" }",
             "none",
-            "baseline cases. Each line is divided, block by block, by the baseline line that has the same \
-             levels of all other factors. The baseline itself is not drawn",
+            "baseline cases. In each block, the values of each line are divided by those of a baseline line. \
+             The two lines have the same levels of all factors that `relative_to` does not name. The baseline \
+             itself is not drawn",
         ),
         optional(
             "marks",
@@ -85,7 +86,8 @@ pub(crate) const INSTRUMENT_FIGURE: Section = Section {
 pub(crate) const TABLE: Section = Section {
     name: "table",
     occurrence: Occurrence::Many,
-    about: "A table of the report. Each cell shows the median over the repetitions, and their spread.",
+    about: "A table of the report. Each cell shows the median over the repetitions, and the spread of the \
+            repetitions.",
     keys: &[
         NUMBER,
         TITLE,
@@ -150,7 +152,7 @@ const METRICS: Key = optional(
     ValueType::Metrics,
     "[\"user\", \"system\"]",
     "main metric of the workload",
-    "metrics to show: one column of the table, or one panel of the figure, for each",
+    "metrics to show; each has its own column of the table, or its own panel of the figure",
 );
 const WHERE: Key =
     optional("where", ValueType::Cases, "{ placement = \"same\" }", "all cases", "cases to show");
@@ -162,8 +164,8 @@ const ROW: &[Key] = &[
         ValueType::Fields,
         "{ role = \"sender\", syscall = \"openat\" }",
         "all observations",
-        "field values that select observations for this row, in addition to the field values in the metric of the \
-         column",
+        "field values of the observations that count in this row; they apply in addition to the field values \
+         in the metric of the column",
     ),
     optional(
         "where",
@@ -177,7 +179,8 @@ const ROW: &[Key] = &[
         ValueType::Names,
         "[\"open\", \"close\"]",
         "none",
-        "instead of `seen` and `where`: names of earlier rows; the row shows their sum in each block",
+        "instead of `seen` and `where`: names of earlier rows; in each block, the values of these rows are \
+         added",
     ),
 ];
 
@@ -196,15 +199,15 @@ const COLUMN: &[Key] = &[
         ValueType::Names,
         "[\"COPY\", \"MEMFD\"]",
         "none",
-        "instead of `where` and `metric`: names of earlier columns; the column shows the best of their values \
-         in each block",
+        "instead of `where` and `metric`: names of earlier columns; in each block, the best value of these \
+         columns is used",
     ),
     optional(
         "ratio",
         ValueType::Names,
         "[\"PIPE\", \"MAX\"]",
         "none",
-        "instead of `where` and `metric`: names of two earlier columns; the column shows the first divided by \
-         the second in each block",
+        "instead of `where` and `metric`: names of two earlier columns; in each block, the value of the first \
+         is divided by that of the second",
     ),
 ];

@@ -52,6 +52,8 @@ pub enum ValueType {
     Integer(u64, u64),
     /// A number in this inclusive range.
     Number(f64, f64),
+    /// A duration in this inclusive range of seconds: a number of seconds, or text with a unit, such as `2s`.
+    Duration(f64, f64),
     /// Two levels of a factor.
     LevelPair,
     /// Name of an earlier row or column of a table, or a list of such names.
@@ -100,7 +102,10 @@ impl ValueType {
             Self::Number(least, f64::MAX) => format!("a number that is at least {least}"),
             Self::Number(least, most) if most - least >= UNBOUNDED => "a number".to_owned(),
             Self::Number(least, most) => format!("a number from {least} to {most}"),
-            Self::Choice(words) => format!("one of {}", words.join(", ")),
+            Self::Duration(least, most) => {
+                format!("a duration from {least} s to {most} s: a number of seconds, or text such as \"2min\"")
+            }
+            Self::Choice(words) => alternatives(words),
             Self::Bytes => "a size such as \"64KiB\"".to_owned(),
             Self::Cases => "a table of factors and their levels".to_owned(),
             Self::Metric => {
@@ -108,10 +113,23 @@ impl ValueType {
             }
             Self::Metrics => "one metric or a list of metrics, each a name or a table { instrument = ..., field = ... }"
                 .to_owned(),
-            Self::Choices(words) => format!("one or several of {}", words.join(", ")),
+            Self::Choices(words) => format!("one or several of {}", quoted(words).join(", ")),
             Self::Fields => "a table of fields and their values".to_owned(),
             Self::Table(_) | Self::OriginalTest => "a table".to_owned(),
             Self::Tables(_) => "a list of tables".to_owned(),
         }
+    }
+}
+
+/// Returns `words` in the quotes of a study file.
+fn quoted(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| format!("\"{word}\"")).collect()
+}
+
+/// Lists `words` as alternatives: `"a", "b" or "c"`.
+fn alternatives(words: &[&str]) -> String {
+    match quoted(words).as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        one => one.concat(),
     }
 }

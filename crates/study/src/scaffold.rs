@@ -89,7 +89,7 @@ fn line(left: &str, words: &str) -> String {
 fn test_keys() -> String {
     let test = &TESTS[0];
     let keys: String = test.keys.iter().map(key).collect();
-    format!("{}{keys}", comment(&format!("Keys of {} alone:", test.name)))
+    format!("{}{keys}", comment(&format!("Keys of the test {}:", test.name)))
 }
 
 /// Lists the available tests.

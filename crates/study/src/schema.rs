@@ -184,6 +184,9 @@ fn sizes_or(words: &[&str]) -> Value {
     json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, list] })
 }
 
+/// Pattern of a duration with a unit.
+const DURATION_PATTERN: &str = r"^ *[0-9]+(\.[0-9]+)? *(ns|us|µs|ms|s|min|h)? *$";
+
 fn value_schema(takes: ValueType) -> Value {
     match takes {
         ValueType::Text => json!({ "type": "string", "minLength": 1 }),
@@ -196,6 +199,12 @@ fn value_schema(takes: ValueType) -> Value {
         ValueType::Number(least, most) => {
             json!({ "type": "number", "minimum": least, "maximum": most })
         }
+        ValueType::Duration(least, most) => json!({
+            "anyOf": [
+                { "type": "number", "minimum": least, "maximum": most },
+                { "type": "string", "pattern": DURATION_PATTERN },
+            ],
+        }),
         ValueType::Choice(words) => json!({ "enum": words }),
         ValueType::Bytes => {
             let pattern = format!("^ *{} *$", size_pattern());

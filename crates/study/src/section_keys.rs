@@ -47,21 +47,21 @@ pub(crate) const SAMPLING: Section = Section {
             Factor::Repetitions,
             ValueType::Integer(1, 100_000),
             "20",
-            "valid repetitions of each case; an additional first repetition is excluded",
+            "number of valid repetitions of each case; one more repetition is made first, and is excluded",
         ),
         optional(
             "quick_repetitions",
             ValueType::Integer(1, 10),
             "6",
             "the smaller of 10 and `repetitions`",
-            "valid repetitions of each case with --quick",
+            "number of valid repetitions of each case with --quick",
         ),
         factor_key(
             Factor::UntilCi,
             ValueType::Number(0.001, 99.0),
             "2",
-            "instead of `repetitions`: repeat each case until half the width of the 95 % interval of its median \
-             is at most this percentage of the median, in two consecutive checks",
+            "instead of `repetitions`: precision in percent. A case is repeated until half the width of the 95 % \
+             interval of its median is at most this percentage of the median, in two consecutive checks",
         ),
         factor_key(
             Factor::MaxRepetitions,
@@ -71,21 +71,21 @@ pub(crate) const SAMPLING: Section = Section {
         ),
         factor_key(
             Factor::MaxTime,
-            ValueType::Number(0.001, MAX_TIME_LIMIT_S),
-            "120",
-            "with `until_ci`: stop after this many seconds, once every case has 10 repetitions",
+            ValueType::Duration(0.001, MAX_TIME_LIMIT_S),
+            "\"2min\"",
+            "with `until_ci`: time after which a case with at least 10 repetitions is no longer repeated",
         ),
         factor_key(
             Factor::Attempts,
             ValueType::Integer(1, 1_000),
             "3",
-            "attempts per repetition; a run that other activity disturbed is retried",
+            "maximum number of attempts per repetition; a run that other activity disturbed is retried",
         ),
         factor_key(
             Factor::Timeout,
-            ValueType::Number(0.001, MAX_TIMEOUT_S),
-            "10",
-            "maximum duration of a run in seconds; a run that takes longer is stopped and counts as failed",
+            ValueType::Duration(0.001, MAX_TIMEOUT_S),
+            "\"10s\"",
+            "maximum duration of a run; a run that takes longer is stopped and counts as failed",
         ),
         factor_key(
             Factor::Seed,
@@ -100,9 +100,10 @@ pub(crate) const SAMPLING: Section = Section {
 pub(crate) const MATRIX: Section = Section {
     name: "matrix",
     occurrence: Occurrence::Many,
-    about: "The cases to measure: every combination of the levels of all keys. Levels are written as for \
-            the flag of ipcperf run that has the same name, such as --kernel-buffer for kernel_buffer. The \
-            key for an option of a mechanism is MECHANISM.OPTION: pipe.capacity = [\"default\", \"1MiB\"].",
+    about: "The cases to measure: every combination of the levels of all keys. Most keys have the name of a \
+            flag of ipcperf run, and their levels are written as for this flag: kernel_buffer takes the levels \
+            of --kernel-buffer. The key for an option of a mechanism is MECHANISM.OPTION: pipe.capacity = \
+            [\"default\", \"1MiB\"].",
     keys: MATRIX_KEYS,
 };
 
@@ -124,7 +125,7 @@ const MATRIX_KEYS: &[Key] = &[
         Factor::Buffer.key(),
         ValueType::Levels,
         "\"512..16MiB\"",
-        "bytes per call, or per message",
+        "size of a message: the number of bytes that the sender passes to one call",
     ),
     factor_key(Factor::Workload, ValueType::Levels, "\"stream\"", "traffic pattern of the peers"),
     factor_key(
@@ -144,9 +145,14 @@ const MATRIX_KEYS: &[Key] = &[
         Factor::Mode,
         ValueType::Levels,
         "\"2proc\"",
-        "how the peers run: threads or processes",
+        "how the peers run: 1thread (one thread is both peers), 2thread (two threads), 2proc (two processes)",
     ),
-    factor_key(Factor::Placement, ValueType::Levels, "\"same\"", "CPUs of the peers"),
+    factor_key(
+        Factor::Placement,
+        ValueType::Levels,
+        "\"same\"",
+        "CPUs of the peers: same (one CPU for both), split (any two), free (the scheduler decides), ...",
+    ),
     factor_key(
         Factor::KernelBuffer,
         ValueType::Levels,
@@ -164,14 +170,14 @@ const MATRIX_KEYS: &[Key] = &[
         Factor::Buffers,
         ValueType::Levels,
         "\"rotate\"",
-        "buffers that hold the messages: hot (always the same one), rotate (16 in turn), cold (256 MiB of \
-         buffers in turn)",
+        "buffers that hold the messages: hot (always the same one), rotate (16 in turn), cold (buffers of at least \
+         256 MiB together, in turn)",
     ),
     factor_key(
         Factor::FirstTouch,
         ValueType::Levels,
         "\"before-fork\"",
-        "when buffers are first touched",
+        "time at which buffers are first touched: after-fork, before-fork, timed (during the measurement)",
     ),
     factor_key(
         Factor::Reply,
@@ -211,8 +217,8 @@ const MATRIX_KEYS: &[Key] = &[
         ValueType::Table(AS_PUBLISHED_KEYS),
         "{ messages = 1000000 }",
         "none",
-        "with --as-published: values that replace those of the matrix, such as the message counts of the paper; \
-         the measurement can then take hours",
+        "with --as-published: values that replace those of the matrix, such as the message counts of the \
+         paper; the measurement can then take hours",
     ),
 ];
 
@@ -232,7 +238,7 @@ const fn length_keys(default_sizes: &'static str) -> [Key; 5] {
             ValueType::Levels,
             "\"512,64KiB,16MiB\"",
             default_sizes,
-            "bytes per call, or per message",
+            "size of a message: the number of bytes that the sender passes to one call",
         ),
         optional(
             Factor::Total.key(),
@@ -260,7 +266,7 @@ const fn length_keys(default_sizes: &'static str) -> [Key; 5] {
             ValueType::Levels,
             "\"same\"",
             AS_IN_MATRIX,
-            "CPUs of the peers",
+            "CPUs of the peers: same (one CPU for both), split (any two), free (the scheduler decides), ...",
         ),
     ]
 }
@@ -288,8 +294,9 @@ pub(crate) const CORRECTION: Key = optional(
     "\"holm\"",
     "holm",
     "correction for multiple comparisons, if the claim has several parts. holm and benjamini-hochberg correct \
-     p-values by the method of that name; for intervals, both divide alpha by the number of parts (Bonferroni). \
-     The correction applies to rejection and, if `min_fraction` is below 1, to support. none corrects nothing",
+     p-values by the method of that name; for intervals, both divide alpha by the number of parts \
+     (Bonferroni). none: no correction. The correction applies to rejection and, if `min_fraction` is below 1, \
+     to support",
 );
 /// Minimum share of parts that must hold.
 pub(crate) const MIN_FRACTION: Key = optional(
@@ -322,7 +329,7 @@ pub(crate) const FIGURE_NUMBER: Key = optional(
     ValueType::Name,
     "\"3b\"",
     "none",
-    "number of the figure in which the paper shows the p-values of this claim by level",
+    "number of the paper's figure that shows the p-values of this claim at each level",
 );
 /// Result of the publication.
 pub(crate) const PUBLISHED: Key = optional(
@@ -360,7 +367,7 @@ pub(crate) const HYPOTHESIS: Section = Section {
             ValueType::OriginalTest,
             "{ statistic = \"student\", correction = \"none\" }",
             "none",
-            "keys for judging the claim a second time, as in the paper",
+            "keys with which the claim is judged a second time, as in the paper",
         ),
     ],
 };

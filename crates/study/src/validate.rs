@@ -58,7 +58,7 @@ fn check_bounds(claim: &ClaimTable, mistakes: &mut Mistakes) {
     let (line, path) = values.location_of("above");
     match (values.number("above"), values.number("below")) {
         (None, None) => {
-            let what = format!("the test {} has no bound", claim.test.name);
+            let what = format!("no bound is set, but the test {} needs one", claim.test.name);
             mistakes.add((line, &path), what, "set above, below or both");
         }
         (Some(above), Some(below)) if above >= below => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ipcperf_model::duration::parse_duration;
 use ipcperf_model::size::parse as parse_size;
 use ipcperf_model::suggestion::nearest;
 
@@ -317,6 +318,10 @@ fn read_plain(takes: ValueType, entry: &Entry<'_, '_>) -> Option<Value> {
         }
         ValueType::Number(least, most) => {
             entry.number().filter(|number| (least..=most).contains(number)).map(Value::Number)
+        }
+        ValueType::Duration(least, most) => {
+            let seconds = entry.number().or_else(|| parse_duration(&entry.text()?).ok())?;
+            (least..=most).contains(&seconds).then_some(Value::Number(seconds))
         }
         ValueType::Choice(words) => {
             let text = entry.text()?;

@@ -98,7 +98,7 @@ pub(super) const HYPOTHESES: &[Broken] = &[
     broken(
         ("of_second = \"best\"", "of_second = \"worst\""),
         ("of_second", "hypothesis[1].of_second"),
-        &["`worst`", "each, best"],
+        &["`worst`", "\"each\" or \"best\""],
     ),
     broken(
         ("at = \"levels\"", "at = \"level\""),

@@ -93,6 +93,7 @@ pub(super) const KEYS: &[Broken] = &[
     broken(("seed = 7", "max_time = 7"), ("max_time", "sampling.max_time"), &["until_ci"]),
     broken(("timeout = 20", "timeout = 1e9"), ("timeout", "sampling.timeout"), &["86400"]),
     broken(("timeout = 20", "timeout = nan"), ("timeout", "sampling.timeout"), &["86400"]),
+    broken(("timeout = 20", "timeout = \"20m\""), ("timeout", "sampling.timeout"), &["2min"]),
     broken(
         ("timeout = 20", "timeout = true"),
         ("timeout", "sampling.timeout"),

@@ -102,7 +102,7 @@ pub(super) const NULLS: [Null; 24] = [
     null(
         "faster-than",
         ONE_END,
-        ("one pair is equal; in all others the first line is clearly faster", ""),
+        ("one pair is equal; in all other pairs the first line is clearly faster", ""),
         |line, _| on_first(line, 0.0, -CLEAR),
     ),
     null(
@@ -148,7 +148,8 @@ pub(super) const NULLS: [Null; 24] = [
         "always-from",
         ONE_END,
         (
-            "one pair is equal at one level; elsewhere the first line is clearly faster",
+            "one pair is equal at one level; at all other levels, and in all other pairs, the \
+             first line is clearly faster",
             "from = \"2KiB\"\n",
         ),
         |line, level| if line == 0 && level == 2 { 0.0 } else { -CLEAR },
@@ -166,8 +167,8 @@ pub(super) const NULLS: [Null; 24] = [
         "crosses-over",
         ONE_END,
         (
-            "at two levels the second line is clearly faster; at the other two, one pair is equal and in all others \
-             the first line is clearly faster",
+            "at two levels, the second line is clearly faster in all pairs; at the other two levels, one pair is \
+             equal, and in all other pairs the first line is clearly faster",
             "",
         ),
         |line, level| match level {
@@ -205,7 +206,7 @@ pub(super) const NULLS: [Null; 24] = [
     null(
         "rises-then-falls",
         BOTH_ENDS,
-        ("one line rises and stays at its height; all others rise and clearly fall", ""),
+        ("one line rises and then stays at its height; all others rise and then clearly fall", ""),
         |line, level| {
             let falls = [-CLEAR, 0.0, -CLEAR, -CLEAR][level];
             on_first(line, [-CLEAR, 0.0, 0.0, 0.0][level], falls)

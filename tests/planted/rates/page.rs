@@ -27,17 +27,17 @@ fn head(sets: usize) -> String {
     format!(
         "# Error rates\n\n<!-- Made by tests/planted: IPCPERF_ERROR_RATES={sets} IPCPERF_WRITE_DOCS=1 cargo test \
          --release -p ipcperf --test planted rates -->\n\nHow often does each [hypothesis test](hypotheses.md#tests) \
-         give a wrong verdict at an alpha of {:.0} %? For each rate on this page, `ipcperf study judge` judged \
-         {sets} claims on generated values. The true value lies exactly on the bound of the claim, where a wrong \
-         verdict is most likely. A rate of {:.0} % has a standard error of {error:.1} percentage points.\n\nA claim \
-         is about {} lines (or pairs of lines, for tests that compare two lines) with {LEVELS} levels, and each case \
-         has {} repetitions (*n*). The logarithm of a value has two random parts. One belongs to the value alone and \
-         has a standard deviation of {:.0} %. The other is shared by all values of the block and has a standard \
-         deviation of {:.0} %.\n\nThe limits of the rates are:\n\n- **Independent blocks**: the *nominal* rate, \
-         which follows from the formula of the test (see the table of claims).\n- **Dependent blocks**: {:.0} % for \
-         *supported*, twice the alpha, from {MANY_BLOCKS} repetitions on. With fewer repetitions there is no limit, \
-         because they cannot show whether blocks are dependent. For *rejected* there is no limit.\n\nA rate is \
-         **bold** if it exceeds its limit by more than chance explains.\n",
+         give a wrong verdict at an alpha of {:.0} %? For each rate on this page, `ipcperf study judge` judged {sets} \
+         claims on generated values. The true value lies exactly on the bound of the claim, where a wrong verdict is \
+         most likely. A rate of {:.0} % has a standard error of {error:.1} percentage points.\n\nA claim is about {} \
+         lines with {LEVELS} levels. If the test compares two lines, the claim is about this number of pairs of lines \
+         instead. Each case has {} repetitions (*n*). The logarithm of a value has two random parts. One part is \
+         different for each value and has a standard deviation of {:.0} %. The other part is the same for all values \
+         of a block and has a standard deviation of {:.0} %.\n\nThe limits of the rates are:\n\n- **Independent \
+         blocks**: the *nominal* rate, which follows from the formula of the test. The table of [claims](#claims) \
+         lists it.\n- **Dependent blocks**: {:.0} % for *supported* (twice the alpha) from {MANY_BLOCKS} repetitions \
+         on. With fewer repetitions there is no limit, because dependence between blocks cannot be detected. For \
+         *rejected* there is no limit.\n\nA rate is **bold** if it exceeds its limit by more than chance explains.\n",
         100.0 * LEVEL,
         100.0 * LEVEL,
         series(&LINES.map(|lines| lines.to_string())),
@@ -56,8 +56,8 @@ fn series(words: &[String]) -> String {
 
 fn claims(page: &mut String) {
     *page += "\n## Claims\n\nEach test has two claims, with true values on the bound between true and false. For one \
-     of them, *supported* is the wrong verdict; for the other, it is *rejected*.\n\n| test | wrong verdict \
-     | nominal rate | true values |\n|---|---|--:|---|\n";
+     of the claims, *supported* is the wrong verdict. For the other claim, *rejected* is the wrong verdict.\n\n| \
+     test | wrong verdict | nominal rate | true values |\n|---|---|--:|---|\n";
     for null in &NULLS {
         let (verdict, nominal) = (null.wrong.verdict(), 100.0 * null.nominal);
         let _ = writeln!(page, "| {} | {verdict} | {nominal} % | {} |", null.test, null.truth);

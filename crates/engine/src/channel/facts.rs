@@ -327,6 +327,16 @@ mod tests {
         assert_eq!(requested(&[]), None);
     }
 
+    #[test]
+    fn every_mechanism_is_available_or_says_what_it_needs() {
+        for mechanism in MECHANISMS {
+            let Err(missing) = mechanism.available() else { continue };
+            let name = mechanism.name;
+            assert!(!missing.reason.is_empty() && !missing.remedy.is_empty(), "{name}");
+            assert!(cfg!(target_os = "linux") || missing.reason.starts_with("needs "), "{name}");
+        }
+    }
+
     /// The compiler does not ask for what `BASE` has, so that a mechanism could forget it.
     #[test]
     fn every_mechanism_has_what_the_base_leaves_empty() {

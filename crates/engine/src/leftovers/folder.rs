@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::sweep::{FOLDER_FLAGS, remove_contents};
+use crate::platform::folder::REFERS_ONLY;
 
 /// Creates the folder `path` with access for its owner only, whatever the umask. Fails if the path exists, since
 /// another user may have created it.
@@ -21,7 +22,7 @@ use super::sweep::{FOLDER_FLAGS, remove_contents};
 /// Returns the system's error.
 pub fn make_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)?;
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = REFERS_ONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(CWD, path, flags, Mode::empty())?;
     let status = fstat(&folder)?;
     if status.st_uid != geteuid().as_raw() {
@@ -45,7 +46,7 @@ pub(crate) fn to_cstring(path: &Path) -> Option<CString> {
 
 /// Whether `path` is a folder, not a link to one, that belongs to this user.
 pub(super) fn is_owned_folder(path: &Path) -> bool {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = REFERS_ONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(CWD, path, flags, Mode::empty())
         .and_then(fstat)
         .is_ok_and(|status| status.st_uid == geteuid().as_raw())

@@ -1,14 +1,12 @@
 //! Names of POSIX message queues.
 
 use std::ffi::CString;
-use std::os::fd::{FromRawFd, OwnedFd};
 
-use rustix::fs::fstat;
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::RunNames;
-use super::system_v::errno_result;
+use crate::platform::message_queue::{owner, unlink};
 
 /// Direction of a queue. There is one queue for each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,17 +35,9 @@ pub(super) fn existing(names: &RunNames) -> Vec<CString> {
 }
 
 fn is_owned(name: &CString) -> bool {
-    let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC;
-    // SAFETY: the name is NUL-terminated; without O_CREAT nothing is created.
-    let Ok(queue) = errno_result(unsafe { libc::mq_open(name.as_ptr(), flags) }) else {
-        return false;
-    };
-    // SAFETY: the descriptor was just opened and is closed once.
-    let queue = unsafe { OwnedFd::from_raw_fd(queue) };
-    fstat(queue).is_ok_and(|status| status.st_uid == geteuid().as_raw())
+    owner(name) == Some(geteuid().as_raw())
 }
 
 pub(super) fn remove(name: &CString) -> Result<(), Errno> {
-    // SAFETY: the name is NUL-terminated.
-    errno_result(unsafe { libc::mq_unlink(name.as_ptr()) }).map(drop)
+    unlink(name)
 }

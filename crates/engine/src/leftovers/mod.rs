@@ -21,17 +21,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::clock_gettime;
 use serde::{Deserialize, Serialize};
 
 pub use folder::make_private_folder;
 pub(crate) use folder::{remove_owned_folder, to_cstring};
 pub use leftover::Leftover;
+#[cfg(target_os = "linux")]
 pub(crate) use shared_memory::{SHM_FOLDER, remove_shared_memory};
 pub use system_v::SystemV;
 pub use token::RunToken;
 
 use ipcperf_model::{Failure, FailureKind};
+
+use crate::platform::folder::FILE_CLOCK;
 
 /// Prefix of all names of a run; the token follows.
 pub const PREFIX: &str = "ipcperf-run-";
@@ -59,7 +62,7 @@ impl RunNames {
         Ok(Self {
             token: RunToken::random()?,
             places: all.map(std::path::absolute).collect::<Result<_, _>>()?,
-            began_s: clock_gettime(ClockId::RealtimeCoarse).tv_sec,
+            began_s: clock_gettime(FILE_CLOCK).tv_sec,
         })
     }
 

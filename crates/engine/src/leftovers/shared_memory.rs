@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use super::RunNames;
-use super::sweep::{owned_names, remove_with_prefix};
+use super::sweep::owned_names;
 
 /// Folder of POSIX shared memory.
 pub(crate) const SHM_FOLDER: &CStr = c"/dev/shm";
@@ -14,6 +14,7 @@ pub(super) fn existing(names: &RunNames) -> Vec<String> {
 }
 
 /// Removes the names of this user that begin with `prefix`; may be called in a signal handler.
+#[cfg(target_os = "linux")]
 pub(crate) fn remove_shared_memory(prefix: &str) {
-    remove_with_prefix(SHM_FOLDER, prefix);
+    super::sweep::remove_with_prefix(SHM_FOLDER, prefix);
 }

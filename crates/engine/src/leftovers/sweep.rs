@@ -5,16 +5,17 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 
-use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RawDir, SeekFrom, openat, seek, statat, unlinkat,
-};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, SeekFrom, openat, seek, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
+
+use crate::platform::folder::list;
 
 /// Size of the buffer for directory entries, bytes.
 const LISTING_BYTES: usize = 2048;
 
 /// Removes the entries of `folder` that begin with `prefix` and belong to this user.
+#[cfg(target_os = "linux")]
 pub(super) fn remove_with_prefix(folder: &CStr, prefix: &str) {
     // A folder that cannot be opened holds nothing that could be removed.
     if let Ok(folder) = openat(CWD, folder, FOLDER_FLAGS, Mode::empty()) {
@@ -28,7 +29,7 @@ pub(super) fn remove_with_prefix(folder: &CStr, prefix: &str) {
 pub(super) fn owned_names(folder: &CStr, prefix: &str) -> Vec<String> {
     let Ok(folder) = openat(CWD, folder, FOLDER_FLAGS, Mode::empty()) else { return Vec::new() };
     let mut listing = [MaybeUninit::uninit(); LISTING_BYTES];
-    let (mut names, mut found) = (RawDir::new(&folder, &mut listing), Vec::new());
+    let (mut names, mut found) = (list(&folder, &mut listing), Vec::new());
     while let Some(Ok(entry)) = names.next() {
         let name = entry.file_name();
         let is_named = name.to_bytes().starts_with(prefix.as_bytes());
@@ -57,7 +58,7 @@ pub(super) const FOLDER_FLAGS: OFlags =
 fn remove_matching(folder: &impl AsFd, is_match: impl Fn(&CStr) -> bool) {
     while seek(folder, SeekFrom::Start(0)).is_ok() {
         let mut listing = [MaybeUninit::uninit(); LISTING_BYTES];
-        let mut names = RawDir::new(folder, &mut listing);
+        let mut names = list(folder, &mut listing);
         let mut is_changed = false;
         while let Some(Ok(name)) = names.next() {
             let name = name.file_name();

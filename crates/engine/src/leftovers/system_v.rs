@@ -3,14 +3,19 @@
 //! A key alone does not identify an object's owner. An object counts as the run's only if its key is one of the run's,
 //! this user created it, and it was created after the run's names were drawn.
 
-use std::io;
-use std::mem::MaybeUninit;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
 
-use rustix::io::Errno;
-use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
-use super::RunNames;
+#[cfg(target_os = "linux")]
+pub(super) use linux::existing;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{create, remove_all};
+#[cfg(not(target_os = "linux"))]
+pub(super) use unsupported::existing;
 
 /// A kind of System V object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,53 +29,6 @@ pub enum SystemV {
     Memory,
 }
 
-/// All kinds.
-const KINDS: [SystemV; 3] = [SystemV::Queue, SystemV::Semaphores, SystemV::Memory];
-
-/// Properties that identify an object.
-struct ObjectStatus {
-    key: i32,
-    creator: u32,
-    /// Time of creation or last change, s since the epoch.
-    changed_s: i64,
-}
-
-/// Creates an object under the first free key of `names`, through `get`, which takes a key and flags.
-pub(crate) fn create(
-    names: &RunNames,
-    get: impl Fn(libc::key_t, libc::c_int) -> libc::c_int,
-) -> Result<libc::c_int, Errno> {
-    let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
-    let mut made = Err(Errno::EXIST);
-    for key in names.token().system_v_keys() {
-        made = errno_result(get(key, flags));
-        if made != Err(Errno::EXIST) {
-            break;
-        }
-    }
-    made
-}
-
-/// Existing objects that the run of `names` created. Makes only system calls, so that a signal handler may iterate over
-/// them.
-pub(super) fn existing(names: &RunNames) -> impl Iterator<Item = (SystemV, i32)> {
-    let (token, began_s) = (names.token(), names.began_s());
-    KINDS.into_iter().flat_map(move |kind| {
-        let found = token.system_v_keys().filter_map(move |key| kind.find(key));
-        found
-            .filter(move |&(key, id)| kind.is_owned(id, key, began_s))
-            .map(move |(_, id)| (kind, id))
-    })
-}
-
-/// Removes the objects of the run of `names`; may be called in a signal handler.
-pub(crate) fn remove_all(names: &RunNames) {
-    for (kind, id) in existing(names) {
-        // The object may already be gone; the error does not matter.
-        let _ = kind.remove(id);
-    }
-}
-
 impl SystemV {
     /// Kernel's name for the kind, as in the files of `/proc/sysvipc` and in `ipcs`.
     #[must_use]
@@ -80,143 +38,5 @@ impl SystemV {
             Self::Semaphores => "sem",
             Self::Memory => "shm",
         }
-    }
-
-    /// Finds the object under `key`; returns the key and the object's id.
-    fn find(self, key: i32) -> Option<(i32, i32)> {
-        // SAFETY: the calls take only numbers, and create nothing without IPC_CREAT.
-        let id = unsafe {
-            match self {
-                Self::Queue => libc::msgget(key, 0),
-                Self::Semaphores => libc::semget(key, 0, 0),
-                Self::Memory => libc::shmget(key, 0, 0),
-            }
-        };
-        (id >= 0).then_some((key, id))
-    }
-
-    /// Whether object `id` has `key`, belongs to this user, and is no older than `began_s`.
-    fn is_owned(self, id: i32, key: i32, began_s: i64) -> bool {
-        self.status(id).is_some_and(|facts| {
-            facts.key == key && facts.creator == geteuid().as_raw() && facts.changed_s >= began_s
-        })
-    }
-
-    fn status(self, id: i32) -> Option<ObjectStatus> {
-        match self {
-            Self::Queue => {
-                let mut facts = MaybeUninit::<libc::msqid_ds>::zeroed();
-                // SAFETY: the pointer is to a whole msqid_ds, which is valid when zeroed.
-                let facts = unsafe {
-                    let got = libc::msgctl(id, libc::IPC_STAT, facts.as_mut_ptr());
-                    (got == 0).then(|| facts.assume_init())
-                }?;
-                Some(ObjectStatus::from_permissions(&facts.msg_perm, facts.msg_ctime))
-            }
-            Self::Semaphores => {
-                let mut facts = MaybeUninit::<libc::semid_ds>::zeroed();
-                // SAFETY: with IPC_STAT the fourth argument is a pointer to a whole semid_ds.
-                let facts = unsafe {
-                    let got = libc::semctl(id, 0, libc::IPC_STAT, facts.as_mut_ptr());
-                    (got != -1).then(|| facts.assume_init())
-                }?;
-                Some(ObjectStatus::from_permissions(&facts.sem_perm, facts.sem_ctime))
-            }
-            Self::Memory => {
-                let mut facts = MaybeUninit::<libc::shmid_ds>::zeroed();
-                // SAFETY: the pointer is to a whole shmid_ds, which is valid when zeroed.
-                let facts = unsafe {
-                    let got = libc::shmctl(id, libc::IPC_STAT, facts.as_mut_ptr());
-                    (got != -1).then(|| facts.assume_init())
-                }?;
-                Some(ObjectStatus::from_permissions(&facts.shm_perm, facts.shm_ctime))
-            }
-        }
-    }
-
-    /// Removes object `id`. The kernel does not reuse an id soon: it includes a sequence number of its slot.
-    pub(super) fn remove(self, id: i32) -> Result<(), Errno> {
-        // SAFETY: removal takes only numbers; the pointers for the object's data may be null.
-        let removed = unsafe {
-            match self {
-                Self::Queue => libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()),
-                Self::Semaphores => libc::semctl(id, 0, libc::IPC_RMID),
-                Self::Memory => libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()),
-            }
-        };
-        errno_result(removed).map(drop)
-    }
-}
-
-impl ObjectStatus {
-    fn from_permissions(permissions: &libc::ipc_perm, changed_s: libc::time_t) -> Self {
-        Self {
-            key: permissions.__key,
-            creator: permissions.cuid,
-            #[allow(clippy::useless_conversion, reason = "not 64 bits on every platform")]
-            changed_s: changed_s.into(),
-        }
-    }
-}
-
-/// Converts the result of a C library call that returns -1 on error.
-#[inline]
-pub(crate) fn errno_result(answer: libc::c_int) -> Result<libc::c_int, Errno> {
-    if answer != -1 {
-        return Ok(answer);
-    }
-    Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn queue(key: i32, flags: i32) -> i32 {
-        // SAFETY: the call takes only numbers.
-        unsafe { libc::msgget(key, flags) }
-    }
-
-    /// Some kernels lack System V IPC, and some environments forbid it.
-    fn made(names: &RunNames) -> Option<i32> {
-        create(names, queue).ok()
-    }
-
-    #[test]
-    fn an_object_of_the_run_is_found_and_removed() {
-        let names = RunNames::new([]).unwrap();
-        let Some(id) = made(&names) else { return };
-        assert_eq!(existing(&names).collect::<Vec<_>>(), [(SystemV::Queue, id)]);
-        remove_all(&names);
-        assert_eq!(existing(&names).count(), 0);
-    }
-
-    #[test]
-    fn a_key_that_is_taken_is_left_alone() {
-        let names = RunNames::new([]).unwrap();
-        let first = names.token().system_v_keys().next().unwrap();
-        let taken = queue(first, libc::IPC_CREAT | libc::IPC_EXCL | 0o600);
-        if taken == -1 {
-            return;
-        }
-        let id = made(&names).unwrap();
-        assert_ne!(id, taken);
-        let second = SystemV::Queue.status(id).unwrap().key;
-        assert_eq!(names.token().system_v_keys().nth(1), Some(second));
-        SystemV::Queue.remove(taken).unwrap();
-        SystemV::Queue.remove(id).unwrap();
-    }
-
-    /// An object older than the names belongs to another program, even under a key of the run.
-    #[test]
-    fn an_older_object_under_a_key_of_the_run_is_not_the_runs() {
-        let names = RunNames::new([]).unwrap();
-        let Some(id) = made(&names) else { return };
-        let later = RunNames { began_s: names.began_s() + 2, ..names };
-        assert_eq!(existing(&later).count(), 0);
-        remove_all(&later);
-        let key = SystemV::Queue.status(id).map(|facts| facts.key);
-        assert_eq!(key, later.token().system_v_keys().next());
-        SystemV::Queue.remove(id).unwrap();
     }
 }

@@ -4,6 +4,8 @@ use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 
+use crate::platform::random;
+
 /// Length of a token's text: 26 characters of 5 bits hold 128 bits.
 const CHARACTERS: u32 = 26;
 /// Alphabet of RFC 4648 (base 32) in lower case: safe in a file name on every file system.
@@ -24,18 +26,8 @@ impl RunToken {
     /// Returns an error if the kernel or a seccomp filter refuses getrandom.
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0_u8; 16];
-        loop {
-            // SAFETY: pointer and length are those of `bytes`.
-            let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-            // Requests of up to 256 bytes are never cut short.
-            if usize::try_from(got) == Ok(bytes.len()) {
-                return Ok(Self(u128::from_ne_bytes(bytes)));
-            }
-            let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error);
-            }
-        }
+        random::fill(&mut bytes)?;
+        Ok(Self(u128::from_ne_bytes(bytes)))
     }
 
     /// Parses the text form; returns `None` for any other text.

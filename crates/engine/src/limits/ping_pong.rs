@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::io::Errno;
-use rustix::thread::futex::{self, Flags};
 
 use super::error::LimitError;
+use crate::platform::futex::{self, Flags};
 
 /// Thread that holds the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

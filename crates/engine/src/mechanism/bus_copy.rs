@@ -1,25 +1,23 @@
 //! `bus-copy`: the sender copies each message into the receiver's pool and announces it through a socket.
 
+#[cfg(target_os = "linux")]
+mod endpoint;
+
+use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::{Failure, Mode};
-use rustix::io::Errno;
 
-use super::mapping::{Access, Mapping};
-use super::memfd;
-use super::pool_socket::{
-    self, FreeSlots, METADATA, NoticeKind, NoticeSocket, SLOTS, notice_sockets, slot_bytes,
-};
-use super::setup_failure::setup_failure;
-use super::shm_ring::available;
-use crate::channel::{Channel, Documentation, Endpoint, Granted, Mechanism, Opened, Setup};
-use crate::worker;
+use super::shared_options::METADATA;
+use crate::channel::{Documentation, Mechanism};
+
+#[cfg(not(target_os = "linux"))]
+use super::needs_linux as endpoint;
 
 /// Facts about `bus-copy`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "bus-copy",
-    about: "as in kdbus: sender copies into the receiver's pool",
+    about: "like kdbus: sender copies into the receiver's pool",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::SharedMemoryWithDoorbell,
@@ -31,158 +29,29 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[METADATA],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "Repeats, without a kernel module, what kdbus (a D-Bus transport inside the \
-            kernel) did with copied messages. Each peer has a pool, which is a memfd with eight \
-            slots. A peer maps its own pool for reading, and the other peer maps this pool for \
-            writing. To send a message, a peer copies it into a free slot of the other peer's pool \
-            and sends a notice of 40 bytes through a Unix domain sequenced-packet socket. The \
-            receiver of the message reads it in place and then returns the slot. In a round trip, \
-            the notice of the reply also returns the slot. In a stream, a separate notice returns \
-            four slots at a time. The slot that was freed last is used next. Each message costs \
-            one copy and two calls (sendmsg and recvmsg), in addition to the separate notices of a \
-            stream. In kdbus, the kernel made the copy and checked which processes may \
-            communicate.",
+        how_it_works: "This mechanism transfers messages as kdbus did when it copied them, but \
+            without a kernel module. (kdbus was a D-Bus transport inside the kernel.) Each peer \
+            has a pool, which is a memfd with eight slots. A peer maps its own pool for reading, \
+            and the other peer maps this pool for writing. To send a message, a peer copies it \
+            into a free slot of the other peer's pool and sends a notice of 40 bytes through a \
+            Unix domain sequenced-packet socket. The receiver of the message reads it in place and \
+            then returns the slot. In a round trip, the notice of the reply also returns the slot. \
+            In a stream, a separate notice returns four slots at a time. The slot that was freed \
+            last is used next. Each message costs one copy and two calls (sendmsg and recvmsg). In \
+            a stream, the calls for the separate notices come in addition. In kdbus, the kernel \
+            made the copy and checked which processes may communicate.",
         message_boundaries: "Kept: each notice announces one message.",
         minimum_kernel: "Linux 3.17 (memfd_create).",
-        defaults_that_matter: "The receiver gets the message in its own pool and does not copy it \
-            out. A program that keeps a message longer has to copy it. The sender is trusted not \
-            to change what it has sent; kdbus made such changes impossible. With \
-            metadata=timestamp, the sender also reads the clock. With metadata=credentials, the \
-            kernel attaches the sender's PID, UID and GID (SO_PASSCRED). --kernel-buffer does not \
-            apply.",
+        defaults_that_matter: "The receiver gets the message in its own pool and does not copy it out. A program \
+            that needs a message after it has returned the slot has to copy the message first. The receiver has to \
+            trust the sender not to change a message after sending it. kdbus prevented such changes. With \
+            metadata=timestamp, the sender also reads the clock. With metadata=credentials, the kernel attaches \
+            the sender's PID, UID and GID (SO_PASSCRED). --kernel-buffer does not apply.",
         references: &[
             "man:memfd_create(2)",
             "man:unix(7)",
             "the documentation of kdbus: kdbus.pool(7), kdbus.message(7)",
         ],
     },
-    availability: available,
-    in_flight_messages: pool_socket::in_flight_messages,
-    execute: worker::execute::<BusCopy>,
-    ..Mechanism::BASE
+    ..endpoint::IMPLEMENTATION
 };
-
-struct BusCopy;
-
-impl Channel for BusCopy {
-    type End = CopyEnd;
-
-    fn open(setup: &Setup<'_>) -> Result<Opened<CopyEnd>, Failure> {
-        let place_bytes = slot_bytes(setup);
-        let [senders, receivers] = notice_sockets(setup)?;
-        let no_pool = |errno| {
-            setup_failure("creating a pool", errno)
-                .with_remedy("free memory, or use smaller messages")
-        };
-        let [there_write, there_read] = new_pool(place_bytes).map_err(no_pool)?;
-        // A stream sends nothing back, so one byte per slot is enough.
-        let back_bytes = if setup.workload.is_answered() { place_bytes } else { 1 };
-        let [back_write, back_read] = new_pool(back_bytes).map_err(no_pool)?;
-        Ok(Opened {
-            sender: CopyEnd::new(senders, there_write, back_read, place_bytes),
-            receiver: CopyEnd::new(receivers, back_write, there_read, place_bytes),
-            granted: Granted::default(),
-        })
-    }
-}
-
-/// Returns two mappings of a new pool: one for writing, one for reading.
-fn new_pool(place_bytes: usize) -> Result<[Mapping; 2], Errno> {
-    let bytes = place_bytes.checked_mul(SLOTS).ok_or(Errno::NOMEM)?;
-    let file = memfd::create_fixed_size(bytes)?;
-    Ok([Mapping::new(&file, bytes, Access::Write)?, Mapping::new(&file, bytes, Access::ReadLazy)?])
-}
-
-#[derive(Debug)]
-struct CopyEnd {
-    socket: NoticeSocket,
-    /// Mapping of the peer's pool.
-    peer_pool: Mapping,
-    /// Free slots of the peer's pool.
-    free_slots: FreeSlots,
-    own_pool: Mapping,
-    slot_bytes: usize,
-    /// Offset and length of the message taken last.
-    taken: (usize, usize),
-}
-
-impl CopyEnd {
-    fn new(line: NoticeSocket, theirs: Mapping, own: Mapping, place_bytes: usize) -> Self {
-        let (places, taken) = (FreeSlots::new(), (0, 0));
-        Self {
-            socket: line,
-            peer_pool: theirs,
-            free_slots: places,
-            own_pool: own,
-            slot_bytes: place_bytes,
-            taken,
-        }
-    }
-
-    /// Returns the message taken last, or an empty slice once its slot has been given back.
-    #[inline]
-    fn message(&self) -> &[u8] {
-        let (at, bytes) = self.taken;
-        // SAFETY: only the peer writes to our pool, and the protocol keeps it from reusing a slot before we
-        // report it free; from then on `bytes` is 0.
-        unsafe { self.own_pool.borrow(at, bytes) }
-    }
-}
-
-impl Endpoint for CopyEnd {
-    const KEEPS_BOUNDARIES: bool = true;
-    const RECEIVES_IN_PLACE: bool = true;
-
-    fn prepare(&mut self) -> Result<(), Errno> {
-        self.peer_pool.populate()?;
-        self.own_pool.populate_read()
-    }
-
-    #[inline]
-    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        let place = self.free_slots.acquire(&mut self.socket)?;
-        self.peer_pool.copy_in(place * self.slot_bytes, bytes);
-        self.socket.send(NoticeKind::Message(place), bytes.len(), None)?;
-        self.free_slots.mark_in_flight(place);
-        Ok(bytes.len())
-    }
-
-    #[inline]
-    fn take(&mut self) -> Result<usize, Errno> {
-        let Some(received) = self.free_slots.next_message(&mut self.socket)? else { return Ok(0) };
-        let NoticeKind::Message(place) = received.notice.kind else { return Err(Errno::BADMSG) };
-        let bytes = received.notice.bytes;
-        if bytes > self.slot_bytes {
-            return Err(Errno::BADMSG);
-        }
-        self.taken = (place * self.slot_bytes, bytes);
-        Ok(bytes)
-    }
-
-    #[inline]
-    fn taken(&self) -> &[u8] {
-        self.message()
-    }
-
-    #[inline]
-    fn release(&mut self) -> Result<(), Errno> {
-        self.taken = (0, 0);
-        self.socket.return_slot()
-    }
-
-    fn send_taken(&mut self) -> Result<(), Errno> {
-        let place = self.free_slots.acquire(&mut self.socket)?;
-        let bytes = self.message();
-        let length = bytes.len();
-        self.peer_pool.copy_in(place * self.slot_bytes, bytes);
-        self.taken = (0, 0);
-        self.socket.return_slot()?;
-        self.socket.send(NoticeKind::Message(place), length, None)?;
-        self.free_slots.mark_in_flight(place);
-        Ok(())
-    }
-
-    fn take_calls(&mut self) -> Option<u64> {
-        Some(std::mem::take(&mut self.socket.calls))
-    }
-}

@@ -9,16 +9,19 @@
 mod abi;
 mod end;
 mod library;
+#[cfg(target_os = "linux")]
 mod program;
 mod silence_stdout;
 
-pub use library::{LibraryFacts, library_facts};
+pub use library::{LibraryFacts, check_library_support, library_facts};
 
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{CustomKind, CustomName, MechanismName, Mode, Unavailable};
 
+#[cfg(not(target_os = "linux"))]
+use super::needs_linux as program;
 use crate::channel::{Documentation, Mechanism};
 
 /// Returns the facts that hold for every mechanism of this kind.
@@ -50,8 +53,7 @@ const PROGRAM: Mechanism = Mechanism {
         defaults_that_matter: "The program's own loop is part of the result.",
         references: &[],
     },
-    execute: program::execute,
-    ..Mechanism::BASE
+    ..program::IMPLEMENTATION
 };
 
 const LIBRARY: Mechanism = Mechanism {
@@ -59,6 +61,7 @@ const LIBRARY: Mechanism = Mechanism {
     about: "custom library",
     unrelated: Unrelated::No("its ends are opened by one process"),
     modes: &TWO_PROCESSES,
+    availability: Mechanism::BASE.availability,
     execute: end::execute,
     ..PROGRAM
 };

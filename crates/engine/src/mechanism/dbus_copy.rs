@@ -1,17 +1,17 @@
 //! `dbus-copy`: D-Bus messages that contain the payload.
 
-use ipcperf_model::Failure;
+#[cfg(target_os = "linux")]
+mod endpoint;
+
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
-use rustix::io::Errno;
-use serde::{Serialize, Serializer};
-use zbus::Message;
-use zbus::message::{Body, Builder};
-use zbus::zvariant::{Signature, Type};
 
-use super::dbus::{self, BodyCodec, MAX_ARRAY_BYTES, VIA, errno};
-use crate::channel::{Documentation, Limit, Mechanism, Setup};
+use super::dbus::{MODES, VIA, ZBUS};
+use crate::channel::{Documentation, Mechanism};
+
+#[cfg(not(target_os = "linux"))]
+use super::needs_linux as endpoint;
 
 /// Facts about `dbus-copy`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -26,22 +26,23 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     unrelated: Unrelated::Yes,
     helper: Helper::Broker,
     options: &[VIA],
-    modes: &dbus::MODES,
+    modes: &MODES,
     documentation: Documentation {
-        how_it_works: "The payload is an array of bytes (`ay`) in the body of a method call. The \
-            crate zbus builds, sends and reads the messages. Each peer runs zbus on its own thread \
-            (tokio, one thread). The option via selects what forwards the messages:\n\n\
-            - via=daemon and via=broker: ipcperf starts a dbus-daemon or a dbus-broker for the \
-            run, on a private socket, on the peers' CPUs, with limits so high that they never take \
-            effect. The daemon or broker reads each message completely before it forwards it. Its \
-            CPU time is reported for the role broker.\n\
-            - via=peer: nothing forwards them; a socketpair connects the peers directly.\n\n\
-            In a round trip, the method return carries the reply. In a stream, at most 16 calls \
-            are in flight, because the daemon and the library would queue calls without limit. \
-            With large messages, fewer calls are in flight: as many as make 64 MiB, but at least \
-            two. The last call of each half of this maximum (every eighth call if the maximum is \
-            16) requests an empty reply. The other calls request none.",
-        message_boundaries: "Kept: each call carries one message.",
+        how_it_works: "The payload is an array of bytes (`ay`) in the body of a method call. The crate zbus \
+            builds, sends and reads the messages. Each peer runs zbus on its own thread (tokio, one thread). The \
+            option via selects what forwards the messages:\n\n\
+            - via=daemon and via=broker: ipcperf starts a dbus-daemon or a dbus-broker for the run. The daemon or \
+            broker listens on a private socket and runs on the peers' CPUs. Its limits are so high that they never \
+            take effect. The daemon or broker reads each message completely before it forwards it. Its CPU time is \
+            reported for the role broker.\n\
+            - via=peer: nothing forwards the messages; a socketpair connects the peers directly.\n\n\
+            In a round trip, the method return carries the reply. In a stream, ipcperf allows at most 16 method \
+            calls in flight, because the daemon and the library have no limit on queued calls. With large \
+            messages, fewer are in flight: as many as fit into 64 MiB, but at least two. If the maximum is 16, \
+            every eighth method call requests an empty reply, which shows that the messages so far have arrived. \
+            With a smaller maximum of N calls (N is even), every (N/2)-th method call does so. The other method \
+            calls request no reply.",
+        message_boundaries: "Kept: each method call carries one message.",
         minimum_kernel: "Any; via=daemon needs dbus-daemon, and via=broker needs dbus-broker 32 or \
             newer.",
         defaults_that_matter: "zbus reads the first 16 bytes of each message and then the rest, \
@@ -57,54 +58,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             "[zbus](https://docs.rs/zbus)",
         ],
     },
-    limit: array_limit,
-    in_flight_messages: |_| 4,
-    library: Some(dbus::ZBUS),
-    execute: dbus::execute::<InlineBody>,
-    ..Mechanism::BASE
+    library: Some(ZBUS),
+    ..endpoint::IMPLEMENTATION
 };
-
-#[allow(clippy::unnecessary_wraps, reason = "the type of Mechanism::limit")]
-fn array_limit(_: &Setup<'_>) -> Option<Limit> {
-    let reason = "maximum array length of the D-Bus specification".to_owned();
-    Some(Limit { bytes: MAX_ARRAY_BYTES, reason })
-}
-
-/// Carrier that puts the payload itself into the body.
-#[derive(Debug)]
-struct InlineBody;
-
-/// Bytes that are serialized at once; a slice would be serialized byte by byte.
-struct Bytes<'a>(&'a [u8]);
-
-impl Type for Bytes<'_> {
-    const SIGNATURE: &'static Signature = <&[u8]>::SIGNATURE;
-}
-
-impl Serialize for Bytes<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(self.0)
-    }
-}
-
-impl BodyCodec for InlineBody {
-    fn new(_: &Setup<'_>, _: usize, _: usize) -> Result<Self, Failure> {
-        Ok(Self)
-    }
-
-    fn prepare(&mut self) -> Result<(), Errno> {
-        Ok(())
-    }
-
-    #[inline]
-    fn encode(&mut self, envelope: Builder<'_>, bytes: &[u8]) -> Result<Message, Errno> {
-        envelope.build(&Bytes(bytes)).map_err(errno)
-    }
-
-    #[inline]
-    fn decode(&mut self, body: &Body, into: &mut [u8]) -> Result<usize, Errno> {
-        let got: &[u8] = body.deserialize().map_err(errno)?;
-        into.get_mut(..got.len()).ok_or(Errno::MSGSIZE)?.copy_from_slice(got);
-        Ok(got.len())
-    }
-}

@@ -1,8 +1,16 @@
 //! Mechanisms, and values of their options, that belong to an optional feature, because their library takes long to compile or needs another tool.
 
 use ipcperf_model::Unavailable;
-#[cfg(not(all(feature = "grpc", feature = "nng", feature = "zeromq", feature = "zstd")))]
+#[cfg(not(all(
+    target_os = "linux",
+    feature = "grpc",
+    feature = "nng",
+    feature = "zeromq",
+    feature = "zstd"
+)))]
 use ipcperf_model::{Failure, FailureKind, WorkerReport};
+
+use crate::platform::needs;
 
 /// An optional feature of the build.
 #[derive(Clone, Copy, Debug)]
@@ -16,20 +24,29 @@ pub(super) struct Feature {
 }
 
 impl Feature {
-    /// Whether the mechanism or the value can be used: only in builds with the feature.
+    /// Whether the mechanism or the value can be used: only in builds with the feature, and only on Linux.
     pub(super) fn availability(&self) -> Result<(), Unavailable> {
-        if self.is_built_in { Ok(()) } else { Err(self.missing()) }
+        if self.is_built_in && cfg!(target_os = "linux") { Ok(()) } else { Err(self.missing()) }
     }
 
     /// The report of a run in a build without the feature.
-    #[cfg(not(all(feature = "grpc", feature = "nng", feature = "zeromq", feature = "zstd")))]
+    #[cfg(not(all(
+        target_os = "linux",
+        feature = "grpc",
+        feature = "nng",
+        feature = "zeromq",
+        feature = "zstd"
+    )))]
     pub(super) fn refuse(&self) -> WorkerReport {
         let Unavailable { reason, remedy } = self.missing();
         WorkerReport::Failed(Failure::new(FailureKind::SetUp, reason).with_remedy(remedy))
     }
 
-    /// What a build without the feature says, with the command that adds it.
+    /// What a build without the feature says, with the command that adds it. On other systems there is no such build.
     fn missing(&self) -> Unavailable {
+        if !cfg!(target_os = "linux") {
+            return needs("Linux");
+        }
         let needs = match self.needs {
             "" => String::new(),
             tool => format!(", which needs {tool}"),

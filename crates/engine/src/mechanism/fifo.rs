@@ -4,12 +4,13 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
-use rustix::fs::{CWD, FileType, Mode as Access, OFlags, mknodat, open};
+use rustix::fs::{Mode as Access, OFlags, open};
 
 use super::TempDir;
 use super::pipe_end::{CAPACITY, PipeEnd, PipeFds, open_endpoints};
 use super::setup_failure::setup_failure;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::platform::folder::make_fifo;
 use crate::worker;
 
 /// Facts about `fifo`.
@@ -27,13 +28,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[CAPACITY],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A pipe with a path, by which unrelated processes can open it. Once open, it \
-            behaves exactly like a pipe. ipcperf creates it in a private folder, opens both ends, \
-            and removes the path before the peers start.",
+        how_it_works: "A fifo is a pipe with a path. Unrelated processes can open it by this path. \
+            An open fifo behaves exactly like a pipe. ipcperf creates it in a private folder, \
+            opens both ends, and removes the path before the peers start.",
         message_boundaries: "None, as with pipe.",
         minimum_kernel: "Any; setting the capacity needs Linux 2.6.35.",
         defaults_that_matter: "The same as for pipe. The folder is created in TMPDIR, or in /tmp \
-            if TMPDIR is not set. Its file system stores only the name, never the data.",
+            if TMPDIR is not set. The file system of this folder stores only the name of the fifo, \
+            never the data.",
         references: &["man:fifo(7)", "man:mkfifo(3)", "man:pipe(7)"],
     },
     execute: worker::execute::<Fifo>,
@@ -53,8 +55,7 @@ impl Channel for Fifo {
 
 fn new_fifo(scratch: &TempDir, name: &str) -> Result<PipeFds, Failure> {
     let path = scratch.path(name);
-    mknodat(CWD, &path, FileType::Fifo, Access::RUSR | Access::WUSR, 0)
-        .map_err(|e| setup_failure("mkfifo", e))?;
+    make_fifo(&path).map_err(|e| setup_failure("mkfifo", e))?;
     // Nonblocking opens must begin with the reading end: a writer without a reader gets ENXIO.
     let flags = OFlags::CLOEXEC | OFlags::NONBLOCK;
     let read = open(&path, flags | OFlags::RDONLY, Access::empty())

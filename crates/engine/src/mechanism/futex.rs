@@ -1,17 +1,17 @@
 //! `futex`: one slot of shared memory, and a futex word to sleep on.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+#[cfg(target_os = "linux")]
+mod endpoint;
 
+use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::{Failure, Mode};
-use rustix::io::Errno;
 
-use super::sleep_flag::SleepFlag;
-use super::slot::{Doorbell, DoorbellLocation, SlotEnd, memory_available, open_ends, slot_memory};
-use crate::channel::{Blocking, Channel, Documentation, Mechanism, Opened, Setup};
-use crate::worker;
+use crate::channel::{Documentation, Mechanism};
+
+#[cfg(not(target_os = "linux"))]
+use super::needs_linux as endpoint;
 
 /// Facts about `futex`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -39,64 +39,5 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             kernel buffers nothing, so --kernel-buffer does not apply.",
         references: &["man:futex(2)", "man:futex(7)", "man:memfd_create(2)"],
     },
-    availability: memory_available,
-    in_flight_messages: |_| 2,
-    execute: worker::execute::<Futex>,
-    ..Mechanism::BASE
+    ..endpoint::IMPLEMENTATION
 };
-
-struct Futex;
-
-impl Channel for Futex {
-    type End = SlotEnd<FutexDoorbell>;
-
-    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        open_ends(setup, slot_memory(setup)?, |spot| Ok(FutexDoorbell { location: spot }))
-    }
-}
-
-/// Counter in shared memory, and the flag on which the peer sleeps that waits for it. All zero is its initial state.
-#[repr(C)]
-struct FutexCounter {
-    count: AtomicU32,
-    sleeper: SleepFlag,
-}
-
-/// A doorbell that is such a counter.
-#[derive(Clone, Debug)]
-pub(super) struct FutexDoorbell {
-    pub(super) location: DoorbellLocation,
-}
-
-impl FutexDoorbell {
-    fn counter(&self) -> &FutexCounter {
-        // SAFETY: the memory is aligned to 128 bytes, zero at first, used by this bell alone, and only
-        // accessed as these atomics; it lives as long as the spot.
-        unsafe { self.location.address().cast().as_ref() }
-    }
-}
-
-impl Doorbell for FutexDoorbell {
-    #[inline]
-    fn ring(&self, calls: &mut u64) -> Result<(), Errno> {
-        let counter = self.counter();
-        counter.count.fetch_add(1, Ordering::Release);
-        *calls += u64::from(counter.sleeper.wake()?);
-        Ok(())
-    }
-
-    #[inline]
-    fn wait(&self, calls: &mut u64) -> Result<(), Errno> {
-        let FutexCounter { count, sleeper } = self.counter();
-        // Only one side takes from each bell, so a count above zero stays there.
-        while count.load(Ordering::Acquire) == 0 {
-            if self.location.blocking == Blocking::Try {
-                return Err(Errno::AGAIN);
-            }
-            let is_empty = || count.load(Ordering::Acquire) == 0;
-            *calls += u64::from(sleeper.sleep_while(is_empty, None));
-        }
-        count.fetch_sub(1, Ordering::Acquire);
-        Ok(())
-    }
-}

@@ -1,6 +1,6 @@
 //! `grpc`: gRPC calls over a Unix domain socket (tonic). The library takes long to compile, so it is an optional feature.
 
-#[cfg(feature = "grpc")]
+#[cfg(all(feature = "grpc", target_os = "linux"))]
 mod endpoint;
 
 use ipcperf_model::mechanism::{
@@ -17,7 +17,7 @@ const FEATURE: Feature = Feature { name: "grpc", is_built_in: cfg!(feature = "gr
 /// Facts about `grpc`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "grpc",
-    about: "gRPC over a Unix socket: unary or streaming (tonic)",
+    about: "unary or streaming gRPC over a Unix socket (tonic)",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
@@ -28,24 +28,26 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "The crate tonic, on HTTP/2 (hyper), over one Unix domain stream socket; \
-            sender and receiver are client and server. Each peer runs it on its own thread (tokio, \
-            one thread). A round trip is a unary call, the usual way to use gRPC: a separate \
-            HTTP/2 stream, with headers in both directions, and trailers. A stream is one call \
-            with client streaming for the whole run: messages pass through a queue of 128 (for \
-            large messages, as many as make 4 MiB, at least one) into its body; small messages \
-            share a frame. The sender copies each message into its own memory, as tonic requires, \
-            and tonic copies it into a frame. The receiver reads it where tonic stored it, and \
+        how_it_works: "The crate tonic makes gRPC calls on HTTP/2 (crate hyper) over one Unix \
+            domain stream socket. The sender is the client, and the receiver is the server. Each \
+            peer runs tonic on its own thread (tokio, one thread). A round trip is a unary call, \
+            the usual way to use gRPC. Each unary call has an HTTP/2 stream of its own, with \
+            headers in both directions and with trailers. In the workload stream, one gRPC call \
+            with client streaming lasts for the whole run. Messages pass through a queue into the \
+            body of this call. The queue has room for 128 messages, or, if they are large, for as \
+            many as fit into 4 MiB, but at least one. Small messages share an HTTP/2 frame. The \
+            sender copies each message into newly allocated memory, as tonic requires, and tonic \
+            copies it into a frame. The receiver reads the message where tonic stored it, and \
             sends an echo from there.",
         message_boundaries: "Kept: each message is preceded by its length.",
         minimum_kernel: "Any. Included only in builds with the feature grpc: \
             cargo build --release --features grpc.",
-        defaults_that_matter: "The body of a message is the payload alone, written and read by a \
-            codec of ipcperf: protobuf, which would add a tag and a length, is not involved. \
-            Nothing is compressed. The maximum message size of tonic (4 MiB) is lifted. \
-            Flow-control windows are hyper's defaults (1 to 2 MiB per stream), and a sender that \
-            is ahead waits for them. There is no TLS. The library makes the system calls, which \
-            are not counted. --kernel-buffer does not apply.",
+        defaults_that_matter: "The body of a gRPC message is the payload alone. A codec of ipcperf \
+            writes and reads it. Protobuf, which would add a tag and a length, is not used. \
+            Nothing is compressed. tonic's limit on the message size (4 MiB) is removed. \
+            Flow-control windows have hyper's default sizes (1 to 2 MiB per stream). A sender \
+            waits when the window is full. There is no TLS. The library makes the system calls \
+            itself, so ipcperf does not count them. --kernel-buffer does not apply.",
         references: &[
             "[gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md)",
             "[RFC 9113](https://www.rfc-editor.org/rfc/rfc9113)",
@@ -79,12 +81,12 @@ fn max_queued(setup: &Setup<'_>) -> usize {
     (MAX_QUEUED_BYTES / setup.buffer_bytes.max(1)).clamp(1, MAX_QUEUED) as usize
 }
 
-#[cfg(feature = "grpc")]
+#[cfg(all(feature = "grpc", target_os = "linux"))]
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
     crate::worker::execute::<endpoint::Grpc>(spec, mechanism)
 }
 
-#[cfg(not(feature = "grpc"))]
+#[cfg(not(all(feature = "grpc", target_os = "linux")))]
 fn execute(_: &RunSpec, _: &Mechanism<'_>) -> WorkerReport {
     FEATURE.refuse()
 }

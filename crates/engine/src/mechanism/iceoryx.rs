@@ -16,52 +16,19 @@ use std::marker::PhantomData;
 
 use iceoryx2::port::{LoanError, SendError};
 use iceoryx2::prelude::{Config, NodeBuilder, SignalHandlingMode};
-use ipcperf_model::mechanism::{Library, PayloadTransfer};
 use ipcperf_model::workload::WorkloadKind;
-use ipcperf_model::{Failure, Mode, RunSpec, Unavailable, WorkerReport};
+use ipcperf_model::{Failure, RunSpec, Unavailable, WorkerReport};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::thread::sched_yield;
 
+use super::iceoryx_facts::{API, IN_PLACE};
 use super::setup_failure::setup_failure;
-use crate::channel::{
-    Channel, Endpoint, Granted, Limit, Mechanism, Opened, OptionSpec, OptionValues, PeerPlacement,
-    Setup,
-};
+use crate::channel::{Channel, Endpoint, Granted, Limit, Mechanism, Opened, PeerPlacement, Setup};
 use crate::leftovers::SHM_FOLDER;
 use crate::worker;
 use connect_order::ConnectOrder;
 pub(super) use service::OwnerOnlyService;
-
-/// The library.
-pub(super) const ICEORYX2: Library = Library {
-    name: "iceoryx2",
-    version: env!("VERSION_OF_ICEORYX2"),
-    license: "MIT OR Apache-2.0",
-};
-
-/// Option of both mechanisms that selects copying or in-place access.
-pub(super) const API: OptionSpec = OptionSpec {
-    name: "api",
-    about: "copy: copy messages to and from the library's memory; loan: write and read messages in \
-        place",
-    values: OptionValues::OneOf(&["copy", IN_PLACE]),
-    default: "copy",
-};
-
-const IN_PLACE: &str = "loan";
-
-/// Fate of the payload, which the option decides.
-pub(super) const PAYLOAD: PayloadTransfer =
-    PayloadTransfer::ByOption { option: API.name, handed_over: IN_PLACE };
-
-/// Reason why processes of different users cannot meet. A feature of the library, meant for its developers,
-/// opens the files to all users.
-pub(super) const OWNER_ONLY: &str = "its files and its shared memory are accessible only to their \
-    owner";
-
-/// Modes with two peers: a send blocks by itself if there is no room.
-pub(super) const MODES: [Mode; 2] = [Mode::TwoThreads, Mode::TwoProcesses];
 
 /// Maximum number of messages of a stream that wait for the receiver. With answers, one message waits.
 pub(super) const STREAM_SLOTS: usize = 8;
@@ -73,7 +40,7 @@ const RESERVED_BYTES: u64 = 1 << 20;
 /// Checks that there is a writable directory for shared memory.
 pub(super) fn available() -> Result<(), Unavailable> {
     access(SHM_FOLDER, Access::WRITE_OK | Access::EXEC_OK).map_err(|errno| Unavailable {
-        reason: format!("POSIX shared memory, /dev/shm: {errno}"),
+        reason: format!("cannot access /dev/shm (POSIX shared memory): {errno}"),
         remedy: "mount a writable tmpfs at /dev/shm".to_owned(),
     })
 }
@@ -339,6 +306,7 @@ impl<P: Ports, const PLACE: bool> Endpoint for IceoryxEnd<P, PLACE> {
 
     /// Copies the message from one loan to another: a received message belongs to the peer and cannot be
     /// sent.
+    #[inline]
     fn send_taken(&mut self) -> Result<(), Errno> {
         let bytes = self.taken().len();
         let ports = self.local.ports()?;

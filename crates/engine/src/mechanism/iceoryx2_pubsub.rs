@@ -1,28 +1,22 @@
 //! `iceoryx2-pubsub`: publish-subscribe with iceoryx2, one service in each direction.
 
-use iceoryx2::port::publisher::Publisher;
-use iceoryx2::port::subscriber::Subscriber;
-use iceoryx2::port::update_connections::UpdateConnections;
-use iceoryx2::prelude::BackpressureStrategy;
-use iceoryx2::sample::Sample;
-use iceoryx2::sample_mut::SampleMut;
-use iceoryx2::service::port_factory::publish_subscribe;
+#[cfg(target_os = "linux")]
+mod endpoint;
+
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::workload::WorkloadKind;
-use rustix::io::Errno;
 
-use super::iceoryx::{
-    self, API, ICEORYX2, MODES, Node, OWNER_ONLY, OwnerOnlyService, PAYLOAD, PeerSide, PortConfig,
-    Ports, STREAM_SLOTS, copy_out, library_error, loan_error, send_error,
-};
-use crate::channel::{Documentation, Mechanism, Setup};
+use super::iceoryx_facts::{API, ICEORYX2, MODES, OWNER_ONLY, PAYLOAD};
+use crate::channel::{Documentation, Mechanism};
+
+#[cfg(not(target_os = "linux"))]
+use super::needs_linux as endpoint;
 
 /// Facts about `iceoryx2-pubsub`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "iceoryx2-pubsub",
-    about: "iceoryx2 publish-subscribe in shared memory, polling",
+    about: "publish-subscribe of iceoryx2: shared memory, polling",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,
@@ -45,30 +39,31 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             - api=loan: the peers compose and read messages directly in the samples, so nothing is \
             copied. The only exception is an echo, which is copied to another sample: a received \
             sample belongs to the publisher of the other peer and cannot be sent.\n\n\
-            The library has no blocking receive, so a waiting peer polls. Between two polls it \
-            executes a PAUSE instruction if the peers have separate CPUs, and calls sched_yield if \
-            not. At most 8 samples wait in the queue in a stream, and 1 in a round trip. If the \
-            queue is full, publishing waits (RetryUntilDelivered): it polls 10000 times with \
-            sched_yield, then sleeps 100 times for 100 µs, and then for 10 ms at a time.",
+            The library has no blocking receive, so a waiting peer polls. If the peers have \
+            separate CPUs, it executes a PAUSE instruction between two polls. Otherwise, it calls \
+            sched_yield between two polls. At most 8 samples wait in the queue in a stream, and 1 \
+            in a round trip. If the queue is full, publishing waits (RetryUntilDelivered): it \
+            polls 10000 times with sched_yield, then sleeps 100 times for 100 µs, and then for 10 \
+            ms at a time.",
         message_boundaries: "Kept: each sample contains one message.",
         minimum_kernel: "Any, with a tmpfs at /dev/shm. Since Linux 5.14, the memory is populated \
             before the clock starts.",
         defaults_that_matter: "ipcperf changes these defaults of the library:\n\n\
             - By default, a queue holds two samples, and a full queue overwrites its oldest sample \
             (safe overflow). ipcperf turns overflow off, because no message may be lost.\n\
-            - By default, a service has room for 2 publishers, 8 subscribers and 20 nodes, which \
-            are the participants of the library. Here it has room for one publisher, one \
+            - By default, a service has room for 2 publishers, 8 subscribers and 20 nodes. (A node \
+            is a process that takes part.) In ipcperf, it has room for one publisher, one \
             subscriber and two nodes.\n\
             - By default, the library counts nodes in a file (global_mgmt), which it makes \
-            accessible to all users. Here each process counts its own nodes.\n\n\
+            accessible to all users. In ipcperf, each process counts its own nodes.\n\n\
             The peers connect one after the other, because the library may lose a peer if both \
             connect at the same time. ipcperf does not use the library's event service, on which a \
             receiver could sleep, so a waiting peer uses all of its CPU. Nothing checks for dead \
             nodes, so a peer does not notice that the other peer was killed. All names are private \
             to the run; they are below TMPDIR and in /dev/shm. The size of /dev/shm limits the \
             size of messages. The library makes the system calls itself, so ipcperf does not count \
-            them. With separate CPUs, the peers make none unless a queue is full. --kernel-buffer \
-            does not apply.",
+            them. If the peers have separate CPUs and no queue is full, the library makes no \
+            system calls. --kernel-buffer does not apply.",
         references: &[
             "[iceoryx2](https://docs.rs/iceoryx2)",
             "[on polling, and on its events](https://github.com/eclipse-iceoryx/iceoryx2/discussions/1222)",
@@ -76,178 +71,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             "man:sched_yield(2)",
         ],
     },
-    availability: iceoryx::available,
-    limit: |setup| iceoryx::limit(in_flight_messages(setup)),
-    in_flight_messages,
     library: Some(ICEORYX2),
-    execute: iceoryx::execute::<PubSub>,
-    ..Mechanism::BASE
+    ..endpoint::IMPLEMENTATION
 };
-
-/// Samples in addition to those that wait in the queue: one being composed and one being read.
-const LOANED_SAMPLES: usize = 2;
-
-fn places(workload: WorkloadKind) -> usize {
-    if workload.is_answered() { 1 } else { STREAM_SLOTS }
-}
-
-fn in_flight_messages(setup: &Setup<'_>) -> u64 {
-    let is_answered = setup.workload.is_answered();
-    let publishers = if is_answered { 2 } else { 1 };
-    publishers * (places(setup.workload) + LOANED_SAMPLES) as u64
-}
-
-type PubSubService = publish_subscribe::PortFactory<OwnerOnlyService, [u8], ()>;
-
-/// Opens or creates the service for messages from `side`.
-fn service_from(side: PeerSide, node: &Node, part: PortConfig) -> Result<PubSubService, Errno> {
-    let name = match side {
-        PeerSide::Sender => "there",
-        PeerSide::Receiver => "back",
-    };
-    node.service_builder(&name.try_into().map_err(library_error)?)
-        .publish_subscribe::<[u8]>()
-        .enable_safe_overflow(false)
-        .subscriber_max_buffer_size(places(part.workload))
-        .subscriber_max_borrowed_samples(1)
-        .max_publishers(1)
-        .max_subscribers(1)
-        .max_nodes(2)
-        .open_or_create()
-        .map_err(library_error)
-}
-
-/// Publisher of a peer, and its loan.
-#[derive(Debug)]
-struct Outgoing {
-    loan: Option<SampleMut<OwnerOnlyService, [u8], ()>>,
-    publisher: Publisher<OwnerOnlyService, [u8], ()>,
-}
-
-impl Outgoing {
-    fn new(service: &PubSubService, part: PortConfig) -> Result<Self, Errno> {
-        let publisher = service
-            .publisher_builder()
-            .initial_max_slice_len(part.message_bytes)
-            .max_loaned_samples(1)
-            .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
-            .create()
-            .map_err(library_error)?;
-        Ok(Self { loan: None, publisher })
-    }
-}
-
-/// Subscriber of a peer, and the sample that it reads.
-#[derive(Debug)]
-struct Incoming {
-    taken: Option<Sample<OwnerOnlyService, [u8], ()>>,
-    subscriber: Subscriber<OwnerOnlyService, [u8], ()>,
-}
-
-impl Incoming {
-    fn new(service: &PubSubService) -> Result<Self, Errno> {
-        let subscriber = service.subscriber_builder().create().map_err(library_error)?;
-        Ok(Self { taken: None, subscriber })
-    }
-}
-
-/// The ports of one peer; in a stream it has only one of them.
-#[derive(Debug)]
-struct PubSub {
-    outgoing: Option<Outgoing>,
-    incoming: Option<Incoming>,
-}
-
-/// Sends `sample`; `EPIPE` if there is no subscriber.
-#[inline]
-fn send_sample(sample: SampleMut<OwnerOnlyService, [u8], ()>) -> Result<(), Errno> {
-    match sample.send().map_err(send_error)? {
-        0 => Err(Errno::PIPE),
-        _ => Ok(()),
-    }
-}
-
-impl Ports for PubSub {
-    fn in_flight_messages(setup: &Setup<'_>) -> u64 {
-        in_flight_messages(setup)
-    }
-
-    fn create(node: &Node, part: PortConfig) -> Result<Self, Errno> {
-        let outgoing = (part.workload.is_answered() || part.side == PeerSide::Sender)
-            .then(|| Outgoing::new(&service_from(part.side, node, part)?, part))
-            .transpose()?;
-        let incoming = (part.workload.is_answered() || part.side == PeerSide::Receiver)
-            .then(|| Incoming::new(&service_from(part.side.other(), node, part)?))
-            .transpose()?;
-        Ok(Self { outgoing, incoming })
-    }
-
-    fn connect(&self) -> Result<(), Errno> {
-        let update =
-            |port: &dyn UpdateConnections| port.update_connections().map_err(library_error);
-        self.outgoing.as_ref().map_or(Ok(()), |outgoing| update(&outgoing.publisher))?;
-        self.incoming.as_ref().map_or(Ok(()), |incoming| update(&incoming.subscriber))
-    }
-
-    #[inline]
-    fn send(&mut self, message: &[u8]) -> Result<(), Errno> {
-        let outgoing = self.outgoing.as_ref().ok_or(Errno::NOTCONN)?;
-        let place = outgoing.publisher.loan_slice_uninit(message.len()).map_err(loan_error)?;
-        send_sample(place.write_from_slice(message))
-    }
-
-    #[inline]
-    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Errno> {
-        let incoming = self.incoming.as_ref().ok_or(Errno::NOTCONN)?;
-        let sample = incoming.subscriber.receive().map_err(library_error)?;
-        sample.map(|sample| copy_out(sample.payload(), into)).transpose()
-    }
-
-    #[inline]
-    fn loan(&mut self, bytes: usize) -> Result<(), Errno> {
-        let outgoing = self.outgoing.as_mut().ok_or(Errno::NOTCONN)?;
-        let place = outgoing.publisher.loan_slice_uninit(bytes).map_err(loan_error)?;
-        // SAFETY: shared memory begins as zeros, and any byte is a `u8`.
-        outgoing.loan = Some(unsafe { place.assume_init() });
-        Ok(())
-    }
-
-    #[inline]
-    fn loaned(&mut self) -> &mut [u8] {
-        let loan = self.outgoing.as_mut().and_then(|outgoing| outgoing.loan.as_mut());
-        loan.map_or(&mut [], |loan| loan.payload_mut())
-    }
-
-    #[inline]
-    fn send_loan(&mut self) -> Result<(), Errno> {
-        let loan = self.outgoing.as_mut().and_then(|outgoing| outgoing.loan.take());
-        send_sample(loan.ok_or(Errno::INVAL)?)
-    }
-
-    #[inline]
-    fn poll(&mut self) -> Result<Option<usize>, Errno> {
-        let incoming = self.incoming.as_mut().ok_or(Errno::NOTCONN)?;
-        incoming.taken = incoming.subscriber.receive().map_err(library_error)?;
-        Ok(incoming.taken.as_ref().map(|sample| sample.payload().len()))
-    }
-
-    #[inline]
-    fn taken(&self) -> &[u8] {
-        let taken = self.incoming.as_ref().and_then(|incoming| incoming.taken.as_ref());
-        taken.map_or(&[], |sample| sample.payload())
-    }
-
-    fn copy_taken(&mut self) {
-        let (Some(outgoing), Some(incoming)) = (&mut self.outgoing, &self.incoming) else { return };
-        if let (Some(loan), Some(taken)) = (&mut outgoing.loan, &incoming.taken) {
-            loan.payload_mut().copy_from_slice(taken.payload());
-        }
-    }
-
-    #[inline]
-    fn release(&mut self) {
-        if let Some(incoming) = &mut self.incoming {
-            incoming.taken = None;
-        }
-    }
-}

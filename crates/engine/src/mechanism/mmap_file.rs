@@ -7,7 +7,7 @@ use ipcperf_model::{Failure, Mode};
 use rustix::fs::{CWD, Mode as Access, OFlags, openat};
 
 use super::TempDir;
-use super::futex::FutexDoorbell;
+use super::futex_doorbell::FutexDoorbell;
 use super::setup_failure::setup_failure;
 use super::slot::{SlotEnd, SlotMemory, memory_bytes, open_ends};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};

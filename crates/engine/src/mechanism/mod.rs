@@ -1,6 +1,7 @@
 //! The mechanisms: ways to move bytes from one peer to another.
 //!
-//! Each mechanism is one file here and two lines below: its `mod`, and its entry in [`MECHANISMS`]. The file contains
+//! Each mechanism is one file here and two lines below: its `mod`, and its entry in [`MECHANISMS`]. If it needs Linux,
+//! its implementation is in `NAME/endpoint.rs`, and other systems get the one of `needs_linux.rs`. The file contains
 //! the mechanism's facts (a [`Mechanism`], the source of the list, the help, the documentation and the conformance
 //! tests) and its implementation (a [`Channel`](crate::channel::Channel) that opens two
 //! [`Endpoint`](crate::channel::Endpoint)s). Dispatch happens once per run, through
@@ -11,25 +12,38 @@ mod custom;
 mod dbus;
 mod feature;
 mod foreign_text;
+mod futex_doorbell;
+#[cfg(target_os = "linux")]
 mod iceoryx;
+mod iceoryx_facts;
+#[cfg(target_os = "linux")]
 mod mapping;
+#[cfg(target_os = "linux")]
 mod memfd;
+#[cfg(any(not(target_os = "linux"), test))]
+mod needs_linux;
+mod pipe_capacity;
 mod pipe_end;
+#[cfg(target_os = "linux")]
 mod pool_socket;
+#[cfg(target_os = "linux")]
 mod process_log;
 mod readiness;
 mod requested;
+#[cfg(target_os = "linux")]
 mod run_dir;
+#[cfg(target_os = "linux")]
 mod scm_rights;
 mod self_connect;
 mod setup_failure;
+mod shared_options;
 mod sleep_flag;
 mod slot;
 mod socket;
-mod sysctl;
+#[cfg(target_os = "linux")]
 mod sysv;
 mod temp_dir;
-#[cfg(any(feature = "grpc", feature = "nng", feature = "zeromq"))]
+#[cfg(all(target_os = "linux", any(feature = "grpc", feature = "nng", feature = "zeromq")))]
 mod uds_path;
 
 mod bus_copy;
@@ -81,7 +95,7 @@ use ipcperf_model::{Failure, MechanismName, RunSpec};
 use crate::channel::{Mechanism, OptionValues};
 use crate::leftovers::{RunNames, names_unavailable};
 
-pub use custom::{CustomMechanism, LibraryFacts, library_facts};
+pub use custom::{CustomMechanism, LibraryFacts, check_library_support, library_facts};
 pub use requested::RequestedMechanism;
 pub use temp_dir::TempDir;
 

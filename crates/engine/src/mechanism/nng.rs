@@ -1,7 +1,7 @@
 //! `nng`: a pair of NNG's pair0 sockets. Building the library needs cmake, which is not installed everywhere,
 //! so it is an optional feature.
 
-#[cfg(feature = "nng")]
+#[cfg(all(feature = "nng", target_os = "linux"))]
 mod endpoint;
 
 use ipcperf_model::mechanism::{
@@ -19,7 +19,7 @@ const FEATURE: Feature =
 /// Facts about `nng`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "nng",
-    about: "NNG (nanomsg next generation) pair over a Unix socket",
+    about: "NNG (nanomsg next generation) pair of Unix sockets",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
@@ -30,20 +30,22 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::LibraryThreads,
     modes: &[Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "nng_send copies the message into memory of the library and passes it to \
-            threads that the library runs in each peer's process, on the peer's CPU: some for \
-            tasks, some that wait for the connection, a Unix domain stream socket. nng_recv copies \
-            the message out. The usage of these threads counts as the peer's, as in zeromq, and \
-            for the same reason there is no mode 2thread. The library and its sockets are set up \
-            after the fork, and the peers exchange one empty message before the clock starts.",
-        message_boundaries: "Kept: one send, one receive, one message.",
+        how_it_works: "nng_send copies the message into memory of the library and passes it to the \
+            library's threads. The library runs these threads in each peer's process, on the \
+            peer's CPU: some execute the library's tasks, and some wait for the connection, which \
+            is a Unix domain stream socket. nng_recv copies the message out. As with zeromq, \
+            ipcperf attributes the resource usage of these threads to the peer, and there is no \
+            mode 2thread. The library and its sockets are set up after the fork. Before the clock \
+            starts, each peer sends the other peer an empty message.",
+        message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Any. Included only in builds with the feature nng, which needs cmake: \
             cargo build --release --features nng.",
-        defaults_that_matter: "Only messages in flight are queued (NNG_OPT_SENDBUF and \
-            NNG_OPT_RECVBUF are 0): a sender waits until its message has been taken. The maximum \
-            size of a received message (NNG_OPT_RECVMAXSZ) is lifted. The death of a peer is not \
-            reported: the library reconnects. The library makes the system calls, which are not \
-            counted. --kernel-buffer does not apply.",
+        defaults_that_matter: "The library queues no messages that wait to be sent or received \
+            (NNG_OPT_SENDBUF and NNG_OPT_RECVBUF are 0): a sender waits until its message has been \
+            taken. The library's limit on the size of a received message (NNG_OPT_RECVMAXSZ) is \
+            removed. The death of a peer is not reported: the library reconnects. The library \
+            makes the system calls itself, so ipcperf does not count them. --kernel-buffer does \
+            not apply.",
         references: &[
             "[nng_pair(7)](https://nng.nanomsg.org/man/tip/nng_pair.7.html)",
             "[nng_ipc(7)](https://nng.nanomsg.org/man/tip/nng_ipc.7.html)",
@@ -56,14 +58,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-#[cfg(feature = "nng")]
+#[cfg(all(feature = "nng", target_os = "linux"))]
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
     let report = crate::worker::execute::<endpoint::Nng>(spec, mechanism);
     crate::mechanism::run_dir::remove();
     report
 }
 
-#[cfg(not(feature = "nng"))]
+#[cfg(not(all(feature = "nng", target_os = "linux")))]
 fn execute(_: &RunSpec, _: &Mechanism<'_>) -> WorkerReport {
     FEATURE.refuse()
 }

@@ -25,10 +25,10 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "Send and receive return at once and report success. The peers never \
-            synchronize inside the timed loop. The result is therefore the cost of the loop \
-            itself, which is a lower bound for every other mechanism. ipcperf never ranks null, \
-            reports no bandwidth for it, and refuses to run it with --verify.",
+        how_it_works: "Send and receive return at once and report success. The peers never synchronize inside the \
+            timed loop. The result is therefore the cost of the loop itself, which is a lower bound for the time \
+            per message of every other mechanism. ipcperf never ranks null, reports no bandwidth for it, and \
+            refuses to run it with --verify.",
         message_boundaries: "Kept, because no data is moved that could be split or merged.",
         minimum_kernel: "Any.",
         defaults_that_matter: "None.",

@@ -4,12 +4,12 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
-use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::pipe_end::{CAPACITY, PipeEnd, PipeFds, open_endpoints};
 use super::readiness::{self, Poll, WAIT};
 use super::setup_failure::setup_failure;
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::platform::close_on_exec::{PipeFlags, pipe_with};
 
 /// Facts about `pipe`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -31,14 +31,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             empty pipe sleep. If a write is larger than the capacity, the kernel transfers it in \
             pieces within the same call, as the reader makes room. With wait=poll, the descriptors \
             are nonblocking, and a peer calls poll before each read and each write: one additional \
-            call per read and per write. A write for which the pipe has too little room then takes \
-            several calls.",
+            call per read and per write. Because the descriptors are nonblocking, a write that is \
+            larger than the free space in the pipe takes several calls.",
         message_boundaries: "None: a read returns what has arrived, up to the requested size. \
             Writes of at most PIPE_BUF (4096) bytes are not interleaved with other writes.",
         minimum_kernel: "Any; setting the capacity needs Linux 2.6.35.",
         defaults_that_matter: "The capacity is 65536 bytes (16 pages). Without CAP_SYS_RESOURCE, \
-            the capacity can be set to at most fs.pipe-max-size. A user whose pipes together \
-            exceed fs.pipe-user-pages-soft gets smaller pipes.",
+            the capacity can be set to at most fs.pipe-max-size. If the pipes of a user have more \
+            than fs.pipe-user-pages-soft pages in total, new pipes are smaller.",
         references: &["man:pipe(7)", "man:pipe(2)", "man:fcntl(2), F_SETPIPE_SZ"],
     },
     execute: readiness::execute::<UnnamedPipe, Poll>,

@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
-use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
+use super::pipe_capacity;
 use super::setup_failure::setup_failure;
 use crate::channel::{
     Blocking, Descriptors, Endpoint, Granted, Opened, OptionSpec, OptionValues, Setup,
@@ -58,15 +58,15 @@ pub(super) fn open_endpoints(
     setup: &Setup<'_>,
 ) -> Result<Opened<PipeEnd>, Failure> {
     let requested_bytes = requested_capacity(setup)?;
-    let capacity_bytes = set_capacity(&there.write, requested_bytes)?;
-    set_capacity(&back.write, requested_bytes)?;
+    let capacity_bytes = pipe_capacity::set(&there.write, requested_bytes)?;
+    pipe_capacity::set(&back.write, requested_bytes)?;
     for end in [&there.read, &there.write, &back.read, &back.write] {
         set_blocking(end, setup.blocking)?;
     }
     Ok(Opened {
         sender: PipeEnd { read: back.read, write: there.write },
         receiver: PipeEnd { read: there.read, write: back.write },
-        granted: Granted { kernel_buffer_bytes: Some(capacity_bytes) },
+        granted: Granted { kernel_buffer_bytes: capacity_bytes },
     })
 }
 
@@ -78,32 +78,6 @@ fn requested_capacity(setup: &Setup<'_>) -> Result<Option<u64>, Failure> {
             Failure::new(FailureKind::SetUp, format!("capacity={bytes} is not a number of bytes"))
         }),
     }
-}
-
-/// Requests a capacity and returns what the kernel granted. A request beyond the system's maximum gets the
-/// maximum, as with sockets; the return value shows it.
-fn set_capacity(pipe: &OwnedFd, requested_bytes: Option<u64>) -> Result<u64, Failure> {
-    if let Some(bytes) = requested_bytes {
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        match fcntl_setpipe_size(pipe, bytes) {
-            Ok(_) => {}
-            Err(Errno::PERM | Errno::INVAL) => set_max_capacity(pipe)?,
-            Err(errno) => return Err(setup_failure("fcntl(F_SETPIPE_SZ)", errno)),
-        }
-    }
-    let granted = fcntl_getpipe_size(pipe).map_err(|e| setup_failure("fcntl(F_GETPIPE_SZ)", e))?;
-    Ok(granted as u64)
-}
-
-fn set_max_capacity(pipe: &OwnedFd) -> Result<(), Failure> {
-    let max_bytes = std::fs::read_to_string("/proc/sys/fs/pipe-max-size")
-        .ok()
-        .and_then(|text| text.trim().parse().ok())
-        .unwrap_or(1 << 20);
-    fcntl_setpipe_size(pipe, max_bytes).map(drop).map_err(|errno| {
-        setup_failure("fcntl(F_SETPIPE_SZ)", errno)
-            .with_remedy("request less, or raise fs.pipe-user-pages-soft with sysctl")
-    })
 }
 
 fn set_blocking(descriptor: &OwnedFd, blocking: Blocking) -> Result<(), Failure> {

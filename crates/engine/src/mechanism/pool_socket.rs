@@ -16,7 +16,8 @@ use rustix::net::{
 };
 
 use super::setup_failure::setup_failure;
-use crate::channel::{OptionSpec, OptionValues, Setup};
+use super::shared_options::METADATA;
+use crate::channel::Setup;
 use crate::clock::now_ns;
 
 /// Number of slots in each direction. They are reused in stack order, so calls, of which one is in flight at
@@ -27,15 +28,6 @@ pub(super) const SLOTS: usize = 8;
 pub(super) fn in_flight_messages(_: &Setup<'_>) -> u64 {
     2 * SLOTS as u64
 }
-
-/// Option of both mechanisms that adds metadata to the length of each message.
-pub(super) const METADATA: OptionSpec = OptionSpec {
-    name: "metadata",
-    about: "metadata sent with each message: the time of sending, the sender's credentials, both, \
-        or none",
-    values: OptionValues::OneOf(&["none", "timestamp", "credentials", "both"]),
-    default: "none",
-};
 
 /// Meaning of a notice on the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

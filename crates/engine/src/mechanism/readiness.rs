@@ -1,18 +1,22 @@
 //! Endpoints that wait for readiness before each transfer, as programs with several descriptors do.
 
+#[cfg(target_os = "linux")]
+mod select;
+
 use std::marker::PhantomData;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use ipcperf_model::{Failure, Mode, RunSpec, WorkerReport};
-use rustix::event::{
-    FdSetElement, PollFd, PollFlags, fd_set_insert, fd_set_num_elements, poll, select,
-};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use crate::channel::{
     Blocking, Channel, Descriptors, Endpoint, Mechanism, Opened, OptionSpec, OptionValues, Setup,
 };
 use crate::worker;
+
+#[cfg(target_os = "linux")]
+pub(super) use select::Select;
 
 /// Option of mechanisms that can wait in `poll`.
 pub(super) const WAIT: OptionSpec = OptionSpec {
@@ -66,43 +70,6 @@ impl ReadinessCall for Poll {
     #[inline]
     fn wait_writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
         poll(&mut [PollFd::from_borrowed_fd(descriptor, PollFlags::OUT)], None).map(drop)
-    }
-}
-
-/// Waits with `select`.
-#[derive(Debug)]
-pub(super) struct Select;
-
-/// Size of the set for `select`, in elements of 64 descriptors each: room for descriptors up to 1023. A
-/// worker has only a few.
-const FD_SET_ELEMENTS: usize = 16;
-
-impl Select {
-    fn set(descriptor: BorrowedFd<'_>) -> Result<[FdSetElement; FD_SET_ELEMENTS], Errno> {
-        let mut set = [FdSetElement::default(); FD_SET_ELEMENTS];
-        let number = descriptor.as_raw_fd();
-        if fd_set_num_elements(1, number + 1) > FD_SET_ELEMENTS {
-            return Err(Errno::MFILE);
-        }
-        fd_set_insert(&mut set, number);
-        Ok(set)
-    }
-}
-
-impl ReadinessCall for Select {
-    #[inline]
-    fn wait_readable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
-        let mut set = Self::set(descriptor)?;
-        // SAFETY: the only descriptor in the set is borrowed, so it is open, and `set` has room for all
-        // numbers below the given one.
-        unsafe { select(descriptor.as_raw_fd() + 1, Some(&mut set), None, None, None) }.map(drop)
-    }
-
-    #[inline]
-    fn wait_writable(descriptor: BorrowedFd<'_>) -> Result<(), Errno> {
-        let mut set = Self::set(descriptor)?;
-        // SAFETY: as for `wait_readable`.
-        unsafe { select(descriptor.as_raw_fd() + 1, None, Some(&mut set), None, None) }.map(drop)
     }
 }
 

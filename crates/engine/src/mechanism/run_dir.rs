@@ -13,18 +13,10 @@ use rustix::io::Errno;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::setup_failure::setup_failure;
+use super::shared_options::DIR;
 use super::temp_dir::make_folder;
-use crate::channel::{OptionSpec, OptionValues, Setup};
+use crate::channel::Setup;
 use crate::leftovers::{remove_owned_folder, run_names, to_cstring};
-
-/// Option of mechanisms that keep the payload in files.
-pub(super) const DIR: OptionSpec = OptionSpec {
-    name: "dir",
-    about: "folder for the files, which determines their file system; default: TMPDIR, or /tmp if \
-        TMPDIR is not set",
-    values: OptionValues::Folder,
-    default: "default",
-};
 
 /// Returns the path of this run's folder.
 fn path(setup: &Setup<'_>) -> Result<PathBuf, Failure> {

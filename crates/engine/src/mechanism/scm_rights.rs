@@ -14,23 +14,12 @@ use rustix::net::{
 };
 
 use super::setup_failure::setup_failure;
+use super::shared_options::{FDS, MAX_EXTRA_FDS};
 use super::socket::flags;
-use crate::channel::{OptionSpec, OptionValues, Setup};
+use crate::channel::Setup;
 
-/// Maximum number of additional descriptors passed with a message. `sendmsg` fails with `ETOOMANYREFS` while
-/// more descriptors are in flight for the sender's user than the sender may have open (1024), unless it is
-/// privileged. A queue holds up to about 280 messages, so a stream may fail from four descriptors on.
-const MAX_EXTRA_FDS: usize = 64;
 /// Those and the descriptor of the payload.
 const MAX_FDS: usize = MAX_EXTRA_FDS + 1;
-
-/// Option of mechanisms whose messages carry descriptors.
-pub(super) const FDS: OptionSpec = OptionSpec {
-    name: "fds",
-    about: "number of descriptors of /dev/null passed with each message",
-    values: OptionValues::Number(0..=MAX_EXTRA_FDS as u64),
-    default: "3",
-};
 
 /// Opens the additional descriptors for each message: `/dev/null`, opened once per descriptor.
 pub(super) fn open_extra_fds(setup: &Setup<'_>) -> Result<Vec<OwnedFd>, Failure> {

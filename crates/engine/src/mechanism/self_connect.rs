@@ -4,7 +4,7 @@
 //! be the run's own. Each is compared with the connecting socket: others are closed at once, and the next one
 //! is awaited. Nothing here blocks, so other processes cannot delay a run for longer than [`TIMEOUT`].
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use ipcperf_model::{Failure, FailureKind};
@@ -12,11 +12,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::addr::SocketAddrArg;
 use rustix::net::sockopt::set_socket_linger;
-use rustix::net::{SocketFlags, accept_with, connect, getpeername, getsockname, listen};
+use rustix::net::{connect, getpeername, getsockname, listen};
 
 use super::setup_failure::setup_failure;
-use super::sysv::errno_result;
 use crate::channel::{Blocking, Setup};
+use crate::platform::close_on_exec::{SocketFlags, accept_with};
+use crate::platform::socket_options::peer_pid;
 
 /// Time for all attempts together. It is shorter than the default timeout of a run, so that the failure names
 /// the cause.
@@ -40,14 +41,8 @@ pub(super) fn has_peer_address(accepted: &OwnedFd, sender: &OwnedFd) -> Result<b
 /// Compares process IDs, for sockets whose connecting end has no name (Unix domain sockets). Only this
 /// process connects under its ID, and it connects from one thread.
 pub(super) fn is_from_this_process(accepted: &OwnedFd, _: &OwnedFd) -> Result<bool, Errno> {
-    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
-    let mut length = libc::socklen_t::try_from(size_of::<libc::ucred>()).unwrap_or(0);
-    let (socket, value) = (accepted.as_raw_fd(), (&raw mut peer).cast());
-    let (level, option) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
-    // SAFETY: the kernel writes at most `length` bytes, the whole of `peer`, and their number to `length`.
-    errno_result(unsafe { libc::getsockopt(socket, level, option, value, &raw mut length) })?;
     // A process of another PID namespace has the ID 0 here.
-    Ok(u32::try_from(peer.pid) == Ok(std::process::id()))
+    Ok(u32::try_from(peer_pid(accepted)?) == Ok(std::process::id()))
 }
 
 /// A listening socket, and the number of foreign connections closed so far.

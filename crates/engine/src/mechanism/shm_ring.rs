@@ -7,9 +7,8 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::workload::WorkloadKind;
-use ipcperf_model::{Failure, Mode, RunSpec, Unavailable, WorkerReport};
+use ipcperf_model::{Failure, Mode, RunSpec, WorkerReport};
 use ipcperf_ring::{Consumer, Error, Options, Producer, WaitStrategy, ring};
-use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 
 use super::setup_failure::setup_failure;
@@ -19,6 +18,7 @@ use crate::channel::{
 };
 use crate::limits::cacheline::{CLOSE_BELOW_NS, round_trip_between_ns};
 use crate::payload_check::MessageDirection;
+use crate::platform::memory::shared_memory_available;
 use crate::worker;
 
 /// Option that selects copying or in-place access.
@@ -32,8 +32,8 @@ const API: OptionSpec = OptionSpec {
 /// Option that selects how a peer waits.
 const WAIT: OptionSpec = OptionSpec {
     name: "wait",
-    about: "spin-futex: spin for 20 µs (up to 1 ms if sleeps are short), then sleep; futex: sleep \
-        at once; yield: call sched_yield and poll again",
+    about: "spin-futex: spin for 20 µs (for up to 1 ms if the last sleeps were shorter than 1 ms), then sleep; \
+        futex: sleep at once; yield: call sched_yield and poll again",
     values: OptionValues::OneOf(&["spin-futex", "futex", "yield"]),
     default: "spin-futex",
 };
@@ -62,27 +62,25 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[API, WAIT, BATCH],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "Each direction has a ring in a memfd. The ring is mapped twice, the second \
-            mapping directly behind the first, so that no message wraps around at the end. The \
-            length of a message is directly in front of its payload and is stored last, so that a \
-            short message needs only one cache line. There is no system call unless a peer has to \
-            sleep.\n\n\
-            - api=copy: messages are copied into the ring and out of it. If the peers share one \
-            CPU or one thread, each message is passed whole. Otherwise long messages are passed in \
-            chunks, so that both peers copy at the same time. The chunks have 24 KiB in round \
-            trips, where the ring has 256 KiB, and 64 KiB in streams, where the ring has 1 MiB.\n\
-            - api=loan: messages are composed and read in place. Messages of up to 16 KiB are in \
-            the ring. Longer messages are in a pool of four slots; the slot that was freed last is \
-            used next. An echo is copied from one ring to the other.\n\
-            - Distant CPUs: if the peers have separate CPUs, ipcperf first measures how long a \
-            cache line takes from one CPU to the other and back. If it takes at least 120 ns, some \
-            rings are larger: 8 MiB for streams with api=copy, 16 MiB for streams with api=loan, \
-            and 4 MiB for round trips with api=loan. With api=loan, messages of up to 4 MiB \
-            (streams) or 1 MiB (round trips) are then in the ring. The reason for larger rings is \
-            that data that has left the writer's cache arrives faster than data that is fetched \
-            from this cache.\n\
-            - batch: in a stream, messages become visible to the receiver in groups of this many \
-            bytes.",
+        how_it_works: "Each direction has a ring in a memfd. The ring is mapped twice, the second mapping directly \
+            behind the first, so that no message wraps around at the end. The length of a message is directly in \
+            front of its payload, so that a short message needs only one cache line. The sender stores the length \
+            last. The stored length shows the receiver that the message is complete. There is no system call \
+            unless a peer has to sleep.\n\n\
+            - api=copy: messages are copied into the ring and out of it. If the peers share one CPU or one thread, \
+            each message is passed whole. Otherwise long messages are passed in chunks, so that both peers copy at \
+            the same time. In round trips, a chunk has 24 KiB and the ring has 256 KiB. In streams, a chunk has 64 \
+            KiB and the ring has 1 MiB.\n\
+            - api=loan: messages are composed and read in place. Messages of up to 16 KiB are in the ring. Longer \
+            messages are in a pool of four slots; the slot that was freed last is used next. An echo is copied \
+            from one ring to the other.\n\
+            - Distant CPUs: if the peers have separate CPUs, ipcperf first measures how long a cache line takes \
+            from one CPU to the other and back. If it takes at least 120 ns, some rings are larger: 8 MiB for \
+            streams with api=copy, 16 MiB for streams with api=loan, and 4 MiB for round trips with api=loan. With \
+            api=loan, messages of up to 4 MiB (streams) or 1 MiB (round trips) are then in the ring. In a larger \
+            ring, data leaves the writer's cache before the reader needs it. The reader then gets it faster than \
+            from a distant CPU's cache.\n\
+            - batch=BYTES: in a stream, messages become visible to the receiver in groups of BYTES bytes.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Linux 3.17 (memfd_create). Since 5.14, the kernel populates the mapping \
             faster.",
@@ -92,19 +90,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             kernel buffers nothing, so --kernel-buffer does not apply.",
         references: &["man:memfd_create(2)", "man:futex(2)", "man:mmap(2)"],
     },
-    availability: available,
+    availability: shared_memory_available,
     in_flight_messages: |_| 2 * SLOTS as u64,
     execute,
     ..Mechanism::BASE
 };
-
-/// Checks that a memfd can be created.
-pub(super) fn available() -> Result<(), Unavailable> {
-    memfd_create("ipcperf-probe", MemfdFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
-        reason: format!("memfd_create: {errno}"),
-        remedy: "needs Linux 3.17 and a seccomp filter that allows memfd_create".to_owned(),
-    })
-}
 
 /// Maximum number of loans from the pool at once.
 const SLOTS: u32 = 4;
@@ -358,6 +348,7 @@ impl<const IN_PLACE: bool> Endpoint for RingEnd<IN_PLACE> {
     }
 
     /// Copies the message: each direction has its own ring.
+    #[inline]
     fn send_taken(&mut self) -> Result<(), Errno> {
         let taken = self.incoming.taken();
         self.outgoing.reserve(taken.len()).map_err(ring_errno)?;

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use rustix::event::Timespec;
 use rustix::io::Errno;
-use rustix::thread::futex::{self, Flags};
+
+use crate::platform::futex::{self, Flags};
 
 /// 1 while one side sleeps or is about to. All zero is its initial state.
 #[derive(Debug, Default)]

@@ -22,12 +22,11 @@ use rustix::io::Errno;
 
 pub(super) use lane::Lane;
 use lane::{SlotHeader, header_bytes};
-pub(super) use shared::{SlotMemory, memory_available};
+pub(super) use shared::SlotMemory;
 
 use ipcperf_model::Failure;
 use ipcperf_model::workload::WorkloadKind;
 
-use super::setup_failure::setup_failure;
 use crate::channel::{Blocking, Endpoint, Granted, Opened, Setup};
 use crate::mechanism::cache_padded::CachePadded;
 
@@ -47,6 +46,7 @@ pub(super) trait Doorbell: Clone + Send + 'static {
 /// Location of a bell: its number among the four, and its own memory in the slot's header.
 #[derive(Clone, Debug)]
 pub(super) struct DoorbellLocation {
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "System V semaphores have it"))]
     pub(super) number: u16,
     pub(super) blocking: Blocking,
     memory: Arc<SlotMemory>,
@@ -128,12 +128,16 @@ pub(super) fn memory_bytes(setup: &Setup<'_>) -> usize {
 }
 
 /// Creates shared memory for both slots, in a memfd.
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
 pub(super) fn slot_memory(setup: &Setup<'_>) -> Result<SlotMemory, Failure> {
-    SlotMemory::new_memfd(memory_bytes(setup)).map_err(memory_failure)
+    SlotMemory::new_unnamed(memory_bytes(setup)).map_err(memory_failure)
 }
 
 /// Returns the failure of a system without memory for the slots.
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
 pub(super) fn memory_failure(errno: Errno) -> Failure {
+    use super::setup_failure::setup_failure;
+
     setup_failure("mapping the slots", errno).with_remedy("free memory, or use smaller messages")
 }
 
@@ -190,7 +194,7 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::super::futex::FutexDoorbell;
+    use super::super::futex_doorbell::FutexDoorbell;
     use super::*;
 
     fn opened(blocking: Blocking, buffer_bytes: u64) -> Opened<SlotEnd<FutexDoorbell>> {

@@ -5,13 +5,17 @@ use std::os::fd::{AsFd, OwnedFd};
 use ipcperf_model::{Failure, Privilege};
 use rustix::io::Errno;
 use rustix::net::sockopt::{
-    set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_send_buffer_size,
-    set_socket_send_buffer_size_force, socket_recv_buffer_size, socket_send_buffer_size,
+    set_socket_recv_buffer_size, set_socket_send_buffer_size, socket_recv_buffer_size,
+    socket_send_buffer_size,
 };
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::net::{AddressFamily, SocketType};
 
 use super::setup_failure::setup_failure;
 use crate::channel::{Blocking, Descriptors, Endpoint, Granted, Limit, Opened, Setup};
+use crate::platform::close_on_exec::{SocketFlags, socketpair};
+use crate::platform::socket_options::{
+    set_socket_recv_buffer_size_force, set_socket_send_buffer_size_force,
+};
 
 /// One end of a connected socket; `KEEPS_BOUNDARIES` for datagrams and sequenced packets.
 #[derive(Debug)]

@@ -9,8 +9,7 @@ use rustix::io::Errno;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use crate::leftovers::{installed, run_names, system_v};
-
-pub(super) use crate::leftovers::system_v::errno_result;
+use crate::platform::errno_result;
 
 /// Key under which nothing is created: whether it finds an object does not matter.
 const PROBE_KEY: libc::key_t = 0x16C << 22;

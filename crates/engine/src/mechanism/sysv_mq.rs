@@ -1,19 +1,17 @@
 //! `sysv-mq`: a System V message queue.
 
+#[cfg(target_os = "linux")]
+mod endpoint;
+
+use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::{Failure, Mode};
-use rustix::io::Errno;
 
-use super::setup_failure::setup_failure;
-use super::sysctl::read_sysctl;
-use super::sysv::{self, errno_result, object_outcome};
-use crate::buffer::Buffer;
-use crate::channel::{
-    Blocking, Channel, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
-};
-use crate::worker;
+use crate::channel::{Documentation, Mechanism};
+
+#[cfg(not(target_os = "linux"))]
+use super::needs_linux as endpoint;
 
 /// Facts about `sysv-mq`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -29,12 +27,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "msgsnd copies a message into the kernel; msgrcv returns the oldest message \
-            of the requested type. Both calls require that the type directly precedes the text of \
-            the message in memory. ipcperf keeps the text elsewhere, so each peer makes one more \
-            copy in its own memory. The kernel keeps a queue until it is removed. The peer that \
-            exits first removes it; if the queue still exists after the run, the ipcperf command \
-            removes it.",
+        how_it_works: "msgsnd copies a message into the kernel; each message has a type, which is a number, and \
+            msgrcv returns the oldest message of the requested type. Both calls require that the type is directly \
+            in front of the payload in memory. ipcperf keeps the payload elsewhere, so each peer makes one more \
+            copy in its own memory. The kernel keeps a queue until it is removed. The peer that exits first \
+            removes the queue. If the queue still exists after the run, the ipcperf command removes it.",
         message_boundaries: "Kept: each msgrcv returns one message.",
         minimum_kernel: "Any, with CONFIG_SYSVIPC.",
         defaults_that_matter: "A message has at most kernel.msgmax (8192) bytes, and a queue holds \
@@ -43,142 +40,5 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             ipcperf does not try it.",
         references: &["man:msgop(2)", "man:msgctl(2)", "man:sysvipc(7)"],
     },
-    // SAFETY: the call takes only numbers.
-    availability: || sysv::available("msgget", |key| unsafe { libc::msgget(key, 0) }),
-    limit: |setup| Some(limit(setup)),
-    execute: worker::execute::<SysvMq>,
-    ..Mechanism::BASE
+    ..endpoint::IMPLEMENTATION
 };
-
-fn limit(setup: &Setup<'_>) -> Limit {
-    let (max_bytes, queue) = (read_sysctl("kernel/msgmax", 8192), queue_bytes(setup));
-    let (bytes, name) =
-        if max_bytes <= queue { (max_bytes, "kernel.msgmax") } else { (queue, "msg_qbytes") };
-    Limit { bytes, reason: format!("{name} is {bytes}") }
-}
-
-/// Returns the number of bytes that the queue may hold.
-fn queue_bytes(setup: &Setup<'_>) -> u64 {
-    let max_bytes = read_sysctl("kernel/msgmnb", 16_384);
-    setup.kernel_buffer_requested_bytes.map_or(max_bytes, |asked| asked.min(max_bytes))
-}
-
-struct SysvMq;
-
-impl Channel for SysvMq {
-    type End = SysvMqEnd;
-
-    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
-        sysv::remove_on_parent_death();
-        // SAFETY: the call takes only numbers.
-        let id = sysv::create(|key, flags| unsafe { libc::msgget(key, flags) }).map_err(|e| {
-            setup_failure("msgget", e)
-                .with_remedy("raise kernel.msgmni with sysctl, or see ipcs -q")
-        })?;
-        let end = |out, into| SysvMqEnd {
-            id,
-            send_type: out,
-            receive_type: into,
-            wait_flag: if setup.blocking == Blocking::Try { libc::IPC_NOWAIT } else { 0 },
-            text_bytes: usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 2),
-            message: None,
-            closes_on_drop: true,
-        };
-        // From here on a failure drops the endpoints, which remove the queue.
-        let (sender, receiver) = (end(1, 2), end(2, 1));
-        let bytes = resize(id, queue_bytes(setup)).map_err(|e| setup_failure("msgctl", e))?;
-        if setup.buffer_bytes > bytes {
-            // `msgsnd` would wait forever.
-            let place =
-                format!("a message of {} bytes: the queue holds {bytes}", setup.buffer_bytes);
-            return Err(setup_failure(&place, Errno::MSGSIZE)
-                .with_remedy("use smaller messages, or a larger --kernel-buffer"));
-        }
-        Ok(Opened { sender, receiver, granted: Granted { kernel_buffer_bytes: Some(bytes) } })
-    }
-}
-
-/// Sets the capacity of the queue and returns the resulting capacity, bytes.
-fn resize(id: libc::c_int, bytes: u64) -> Result<u64, Errno> {
-    // SAFETY: all zero is a valid value of these plain numbers, and the calls access only this value.
-    unsafe {
-        let mut facts: libc::msqid_ds = std::mem::zeroed();
-        errno_result(libc::msgctl(id, libc::IPC_STAT, &raw mut facts))?;
-        facts.msg_qbytes = bytes as libc::msglen_t;
-        errno_result(libc::msgctl(id, libc::IPC_SET, &raw mut facts))?;
-        errno_result(libc::msgctl(id, libc::IPC_STAT, &raw mut facts))?;
-        #[allow(clippy::useless_conversion, reason = "not 64 bits on every platform")]
-        Ok(facts.msg_qbytes.into())
-    }
-}
-
-#[derive(Debug)]
-struct SysvMqEnd {
-    id: libc::c_int,
-    /// Type of the messages that this endpoint sends, and of those that it receives.
-    send_type: libc::c_long,
-    receive_type: libc::c_long,
-    wait_flag: libc::c_int,
-    text_bytes: usize,
-    /// A type followed by the text, as the calls require.
-    message: Option<Buffer>,
-    closes_on_drop: bool,
-}
-
-const TYPE_BYTES: usize = size_of::<libc::c_long>();
-
-impl Endpoint for SysvMqEnd {
-    const KEEPS_BOUNDARIES: bool = true;
-
-    fn prepare(&mut self) -> Result<(), Errno> {
-        let bytes = self.text_bytes.checked_add(TYPE_BYTES).ok_or(Errno::NOMEM)?;
-        self.message = Some(Buffer::new_touched(bytes, 0)?);
-        Ok(())
-    }
-
-    #[inline]
-    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        let message = self.message.as_mut().ok_or(Errno::INVAL)?;
-        message[..TYPE_BYTES].copy_from_slice(&self.send_type.to_ne_bytes());
-        message[TYPE_BYTES..][..bytes.len()].copy_from_slice(bytes);
-        // SAFETY: the buffer holds a type and `bytes.len()` bytes of text, which were just copied there.
-        let sent =
-            unsafe { libc::msgsnd(self.id, message.as_ptr().cast(), bytes.len(), self.wait_flag) };
-        object_outcome(sent)?;
-        Ok(bytes.len())
-    }
-
-    #[inline]
-    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        let message = self.message.as_mut().ok_or(Errno::INVAL)?;
-        let max_bytes = bytes.len().min(message.len() - TYPE_BYTES);
-        let start = message.as_mut_ptr().cast();
-        // SAFETY: the buffer has room for a type and `max_bytes` bytes of text.
-        let got =
-            unsafe { libc::msgrcv(self.id, start, max_bytes, self.receive_type, self.wait_flag) };
-        let got = usize::try_from(got).map_err(|_| object_outcome(-1).err());
-        match got.map_err(|errno| errno.unwrap_or(Errno::IO)) {
-            Ok(got) => {
-                bytes[..got].copy_from_slice(&message[TYPE_BYTES..][..got]);
-                Ok(got)
-            }
-            Err(Errno::NOMSG) => Err(Errno::AGAIN),
-            Err(Errno::TOOBIG) => Err(Errno::MSGSIZE),
-            Err(Errno::PIPE) => Ok(0),
-            Err(errno) => Err(errno),
-        }
-    }
-
-    fn close_after_fork(mut self) {
-        self.closes_on_drop = false;
-    }
-}
-
-impl Drop for SysvMqEnd {
-    fn drop(&mut self) {
-        if self.closes_on_drop {
-            // SAFETY: removing a queue takes no structure, and fails harmlessly if the queue is gone.
-            unsafe { libc::msgctl(self.id, libc::IPC_RMID, std::ptr::null_mut()) };
-        }
-    }
-}

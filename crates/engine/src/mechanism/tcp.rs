@@ -9,14 +9,13 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
-use rustix::net::{
-    AddressFamily, Protocol, SocketFlags, SocketType, bind, getsockname, socket_with,
-};
+use rustix::net::{AddressFamily, Protocol, SocketType, bind, getsockname};
 
 use super::self_connect::{connect_pair, has_peer_address};
 use super::setup_failure::setup_failure;
 use super::socket::{SocketEnd, open_endpoints, set_buffers};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
+use crate::platform::close_on_exec::{SocketFlags, socket_with};
 use crate::worker;
 
 /// Option that sets `TCP_NODELAY`.
@@ -50,16 +49,15 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[NODELAY, PORT],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The data passes through the whole network stack, but over no network. \
+        how_it_works: "The data passes through the whole network stack, but not over a network. \
             Segments of up to 64 KiB are queued, acknowledged and delivered to the receiving \
             socket, mostly within the sender's own system call.",
         message_boundaries: "None: a read returns what has arrived, up to the requested size.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "With nodelay=on, the default, ipcperf sets TCP_NODELAY; in the \
-            kernel, it is off by default. Buffers grow automatically (net.ipv4.tcp_wmem, \
-            net.ipv4.tcp_rmem). If --kernel-buffer requests a size, this size is fixed. ipcperf \
-            requests the size before it makes the connection: if a small buffer were set later, \
-            the connection would stall on segments for which the buffer has no room.",
+        defaults_that_matter: "By default (nodelay=on), ipcperf sets TCP_NODELAY. The kernel's default is off. \
+            Buffers grow automatically (net.ipv4.tcp_wmem, net.ipv4.tcp_rmem). If --kernel-buffer requests a size, \
+            the buffers keep this size. ipcperf requests the size before it makes the connection. If a buffer were \
+            made smaller afterwards, the connection would stall on segments for which the buffer has no room.",
         references: &["man:tcp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::STREAM),

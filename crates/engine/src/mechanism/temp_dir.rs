@@ -3,12 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use ipcperf_model::{Failure, FailureKind};
-use rustix::process::{
-    Pid, Signal, getpid, getppid, kill_process, parent_process_death_signal,
-    set_parent_process_death_signal,
-};
+use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
 
 use crate::leftovers::{make_private_folder, remove_owned_folder, run_names, to_cstring};
+use crate::platform::parent_death::{parent_process_death_signal, set_parent_process_death_signal};
 
 /// A folder that only its owner may enter, removed with its contents on drop. If the command is killed
 /// meanwhile, the worker outlives it until the folder is gone; that is soon, as opening a mechanism waits for

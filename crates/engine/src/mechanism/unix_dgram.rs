@@ -24,10 +24,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "Each send appends one socket buffer (skb) to the receiver's queue, and each \
-            receive removes one. When SO_SNDBUF is used up, the sender sleeps until at most a \
-            quarter of it is in use. Unlike datagrams over a network, these datagrams always \
-            arrive, and in order.",
+        how_it_works: "Each send appends one socket buffer (skb) to the receiver's queue, and each receive removes \
+            one. When the send buffer is full (its size is SO_SNDBUF), the sender sleeps until at most a quarter \
+            of the buffer is in use. Unlike datagrams over a network, these datagrams always arrive, and in order.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Any.",
         defaults_that_matter: "The largest message is 32 bytes smaller than SO_SNDBUF (212992 \

@@ -3,11 +3,12 @@
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
-use ipcperf_model::{Failure, Mode};
+use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::net::SocketType;
 
 use super::socket::{SocketEnd, unix_limit, unix_pair};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::platform::needs;
 use crate::worker;
 
 /// Facts about `unix-seqpacket`.
@@ -24,19 +25,25 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "A connection, like unix-stream, that carries messages, like unix-dgram. \
-            Each receive returns the bytes of one send. If the other peer is gone, the receiver \
-            gets end of file.",
+        how_it_works: "The sockets are connected, as with unix-stream. The connection carries \
+            messages, as with unix-dgram. Each receive returns the bytes of one send. If the other \
+            peer is gone, the receiver gets end of file.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Linux 2.6.4.",
         defaults_that_matter: "The largest message is 32 bytes smaller than SO_SNDBUF (212992 \
             bytes). SO_SNDBUF also limits how many bytes wait in the queue.",
         references: &["man:unix(7)", "man:socketpair(2)"],
     },
+    availability: available,
     limit: |setup| unix_limit(SocketType::SEQPACKET, setup),
     execute: worker::execute::<UnixSeqpacket>,
     ..Mechanism::BASE
 };
+
+/// Checks that the system has sockets of this type.
+fn available() -> Result<(), Unavailable> {
+    if cfg!(target_os = "macos") { Err(needs("Linux or FreeBSD")) } else { Ok(()) }
+}
 
 struct UnixSeqpacket;
 

@@ -4,21 +4,28 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::{Failure, FailureKind, Mode};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, socket_with};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind};
 
 use super::TempDir;
 use super::self_connect::{self, is_from_this_process};
 use super::setup_failure::setup_failure;
 use super::socket::{SocketEnd, flags, open_endpoints};
-use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
+use crate::channel::{
+    Channel, Choice, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup,
+};
 use crate::leftovers::run_names;
+use crate::platform::close_on_exec::socket_with;
+use crate::platform::socket_options::{abstract_address, abstract_names_available};
 use crate::worker;
 
 /// Option that selects the kind of address.
 const ADDRESS: OptionSpec = OptionSpec {
     name: "address",
     about: "path: a path in the file system; abstract: a name in the abstract namespace",
-    values: OptionValues::OneOf(&["path", "abstract"]),
+    values: OptionValues::Choices(&[
+        Choice { value: "path", availability: || Ok(()) },
+        Choice { value: "abstract", availability: abstract_names_available },
+    ]),
     default: "path",
 };
 
@@ -37,10 +44,10 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[ADDRESS],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The two sockets are connected by bind, listen, connect and accept, as \
-            unrelated processes connect, and not by socketpair. Once connected, data takes the \
-            same path as with unix-stream. The connection is made, and the name is removed, before \
-            the clock starts.",
+        how_it_works: "The two sockets are connected by bind, listen, connect and accept, as in \
+            unrelated processes, instead of by socketpair. After that, the data takes the same \
+            path as with unix-stream. ipcperf connects the sockets and removes the name before the \
+            clock starts.",
         message_boundaries: "None, as with unix-stream.",
         minimum_kernel: "Any; abstract names need Linux 2.2 and do not exist on other systems.",
         defaults_that_matter: "The same as for unix-stream. The permissions of the \
@@ -60,7 +67,7 @@ impl Channel for UnixStreamNamed {
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         if setup.option(&ADDRESS) == "abstract" {
             let name = run_names()?.prefix();
-            let address = SocketAddrUnix::new_abstract_name(name.as_bytes());
+            let address = abstract_address(name.as_bytes());
             return connect_named(
                 &address.map_err(|e| setup_failure("naming the socket", e))?,
                 setup,

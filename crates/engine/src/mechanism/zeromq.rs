@@ -1,6 +1,6 @@
 //! `zeromq`: a pair of ZeroMQ's PAIR sockets (libzmq). The library takes long to compile, so it is an optional feature.
 
-#[cfg(feature = "zeromq")]
+#[cfg(all(feature = "zeromq", target_os = "linux"))]
 mod endpoint;
 
 use ipcperf_model::mechanism::{
@@ -26,7 +26,7 @@ const TRANSPORT: OptionSpec = OptionSpec {
 /// Facts about `zeromq`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "zeromq",
-    about: "ZeroMQ pair over a Unix domain socket or TCP (libzmq)",
+    about: "ZeroMQ PAIR sockets over a Unix socket or TCP (libzmq)",
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
@@ -38,30 +38,34 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[TRANSPORT],
     modes: &[Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "libzmq, compiled from source and linked in, runs an I/O thread in each \
-            peer's process, on the peer's CPU; only this thread uses the connection. zmq_send \
-            copies the message into memory of libzmq and queues it, and wakes the I/O thread if \
-            that sleeps. The sender's I/O thread writes many small messages at once; \
-            the receiver's I/O thread separates and queues them. zmq_recv copies the message out. The usage of the I/O \
-            thread counts as the peer's: CPU time, faults and context switches are those of the \
-            whole process, and ipcperf decides from them whether a run was disturbed. If a peer waits \
-            because its own I/O thread uses the CPU, this does not count as waiting. With both peers in one \
-            process the I/O threads could not be attributed, so there is no mode 2thread; a \
-            program would use inproc:// there anyway. Contexts and sockets are created after the \
-            fork; before the clock starts the sender sends 16 random bytes, which the receiver \
-            recognizes and answers with an empty message.",
-        message_boundaries: "Kept: one send, one receive, one message.",
+        how_it_works: "libzmq is compiled from source and linked into ipcperf. It runs an I/O \
+            thread in each peer's process, on the peer's CPU. Only this thread uses the \
+            connection. zmq_send copies the message into memory of libzmq, queues it, and wakes \
+            the I/O thread if this thread sleeps. The sender's I/O thread writes many small \
+            messages at once. The receiver's I/O thread separates the messages and queues them. \
+            zmq_recv copies the message out. ipcperf attributes the CPU time, page faults and \
+            context switches of the whole process to the peer, so they include the I/O thread. \
+            Noise detection uses the same values. If a peer waits because its own I/O thread uses \
+            the CPU, noise detection does not count this time as waiting. There is no mode \
+            2thread: if both peers were in one process, ipcperf could not attribute the I/O \
+            threads to the peers. (A program would use inproc:// between its threads anyway.) \
+            libzmq's contexts and sockets are created after the fork. Before the clock starts, the \
+            sender sends 16 random bytes. The receiver recognizes them and answers with an empty \
+            message.",
+        message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Any. Included only in builds with the feature zeromq: \
             cargo build --release --features zeromq.",
-        defaults_that_matter: "Each peer queues up to 1000 messages, libzmq's default; for \
-            messages above 64 KiB, as many as make 64 MiB, at least one. A sender whose queue is \
-            full waits: PAIR drops nothing. A context has one I/O thread, so with both peers on \
-            one CPU four threads share it. The death of a peer is not reported: libzmq tries to \
-            reconnect, and queues meanwhile. With transport=tcp the kernel's ksoftirqd may deliver \
-            some of the data; its CPU time is not counted, so more runs are marked as disturbed. \
-            Linger is 0, because the peers agree that everything has arrived before they close. \
-            The library makes the system calls, which are not counted. --kernel-buffer does not \
-            apply. libzmq has been licensed under MPL-2.0 since version 4.3.5.",
+        defaults_that_matter: "Each peer queues up to 1000 messages, libzmq's default. It queues \
+            fewer messages if they are larger than 64 KiB: as many as fit into 64 MiB, but at \
+            least one. If its queue is full, a sender waits: PAIR sockets drop nothing. A context \
+            has one I/O thread, so with both peers on one CPU, four threads share this CPU. The \
+            death of a peer is not reported: libzmq tries to reconnect and meanwhile queues \
+            messages. With transport=tcp, the kernel thread ksoftirqd may deliver some of the \
+            data. Its CPU time is not counted, so more runs are marked as disturbed. Linger is 0, \
+            so libzmq drops unsent messages when a socket is closed. No message is lost: the peers \
+            close their sockets only after everything has arrived. The library makes the system \
+            calls itself, so ipcperf does not count them. --kernel-buffer does not apply. libzmq \
+            has been licensed under MPL-2.0 since version 4.3.5.",
         references: &[
             "[zmq_socket(3)](https://api.zeromq.org/4-3:zmq-socket)",
             "[zmq_ipc(7)](https://api.zeromq.org/4-3:zmq-ipc)",
@@ -93,14 +97,14 @@ fn high_water_mark(setup: &Setup<'_>) -> u16 {
     (MAX_QUEUED_BYTES / setup.buffer_bytes.max(1)).clamp(1, MAX_QUEUED) as u16
 }
 
-#[cfg(feature = "zeromq")]
+#[cfg(all(feature = "zeromq", target_os = "linux"))]
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
     let report = crate::worker::execute::<endpoint::ZeroMq>(spec, mechanism);
     crate::mechanism::run_dir::remove();
     report
 }
 
-#[cfg(not(feature = "zeromq"))]
+#[cfg(not(all(feature = "zeromq", target_os = "linux")))]
 fn execute(_: &RunSpec, _: &Mechanism<'_>) -> WorkerReport {
     FEATURE.refuse()
 }

@@ -4,7 +4,8 @@ use std::ffi::CString;
 use std::sync::OnceLock;
 
 use ipcperf_model::Role;
-use rustix::thread::set_name;
+
+use crate::platform::thread::set_name;
 
 /// Name given to all of them.
 static COMM_NAME: OnceLock<String> = OnceLock::new();

@@ -8,7 +8,9 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use ipcperf_model::CounterReading;
 use rustix::io::{Errno, read, retry_on_intr};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, recvmsg};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, ReturnFlags, recvmsg};
+
+use crate::platform::close_on_exec::RECEIVED;
 
 /// Maximum number of descriptors per peer: the number the kernel passes at once (`SCM_MAX_FD`).
 pub const MAX_COUNTER_FDS: usize = 253;
@@ -45,7 +47,7 @@ impl CounterFds {
         let mut space = vec![std::mem::MaybeUninit::uninit(); room];
         let mut passed = RecvAncillaryBuffer::new(&mut space);
         let into = &mut [std::io::IoSliceMut::new(&mut byte)];
-        let received = retry_on_intr(|| recvmsg(from, into, &mut passed, RecvFlags::CMSG_CLOEXEC))?;
+        let received = retry_on_intr(|| recvmsg(from, into, &mut passed, RECEIVED))?;
         for message in passed.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
                 counter_fds.extend(descriptors.map(CounterFd::new));

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::message_memory::MessageMemory;
 use crate::channel::Endpoint;
 use crate::histogram::TickHistogram;
-use crate::payload_check::{Payload, Stamped, Touching, Unchecked};
+use crate::payload_check::{Payload, Processed, Unchecked};
 use crate::shared_state::Control;
 use crate::workload::{Meter, PhaseSize, RoundTrip, Stream, Task, Workload};
 
@@ -90,14 +90,16 @@ impl<E: Endpoint> PeerEnds for TypedEnds<E> {
     /// combination.
     fn run_timed(&mut self, region: TimedRegion<'_>) -> Result<(Meter, u64), Failure> {
         let MessageOptions { touch, content, .. } = region.spec.message_options;
-        let touching = Touching { touch, content };
-        match (region.spec.workload.is_answered(), region.spec.check, touch) {
-            (false, PayloadCheck::Verify, _) => self.run_workload::<Stream, _>(region, Stamped),
-            (true, PayloadCheck::Verify, _) => self.run_workload::<RoundTrip, _>(region, Stamped),
-            (false, _, Touch::None) => self.run_workload::<Stream, _>(region, Unchecked),
-            (true, _, Touch::None) => self.run_workload::<RoundTrip, _>(region, Unchecked),
-            (false, _, _) => self.run_workload::<Stream, _>(region, touching),
-            (true, _, _) => self.run_workload::<RoundTrip, _>(region, touching),
+        let processed = match (region.spec.check, touch) {
+            (PayloadCheck::Verify, _) => Some(Processed::Stamped),
+            (_, Touch::None) => None,
+            _ => Some(Processed::Touched { touch, content }),
+        };
+        match (region.spec.workload.is_answered(), processed) {
+            (false, None) => self.run_workload::<Stream, _>(region, Unchecked),
+            (true, None) => self.run_workload::<RoundTrip, _>(region, Unchecked),
+            (false, Some(payload)) => self.run_workload::<Stream, _>(region, payload),
+            (true, Some(payload)) => self.run_workload::<RoundTrip, _>(region, payload),
         }
     }
 

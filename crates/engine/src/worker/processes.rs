@@ -11,10 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ipcperf_model::{Failure, FailureKind, Role, RunSpec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process,
-    set_parent_process_death_signal, waitpid,
+    Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, waitpid,
 };
 
 use super::peer::{PeerReport, PeerRunner};
@@ -24,6 +22,8 @@ use super::threads::panic_failure;
 use super::{Ends, objects};
 use crate::channel::peer_placement;
 use crate::harness_failure;
+use crate::platform::close_on_exec::{PipeFlags, pipe_with};
+use crate::platform::parent_death::set_parent_process_death_signal;
 use crate::shared_state::Control;
 
 /// Time the other peer has to report after one has failed.

@@ -13,6 +13,7 @@ use ipcperf_model::{Role, RoleUsage};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::split::Times;
+use crate::platform::thread::RUSAGE_THREAD;
 use crate::workload::Meter;
 
 /// Scope of the resource use attributed to a peer.
@@ -51,7 +52,7 @@ impl RusageScope {
 
     const fn rusage_who(self) -> libc::c_int {
         match self {
-            Self::Thread => libc::RUSAGE_THREAD,
+            Self::Thread => RUSAGE_THREAD,
             Self::Process => libc::RUSAGE_SELF,
         }
     }
@@ -114,7 +115,9 @@ impl Usage {
 }
 
 fn nanoseconds(time: libc::timeval) -> u64 {
-    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1_000
+    #[allow(clippy::useless_conversion, reason = "not 64 bits on every platform")]
+    let microseconds: u64 = time.tv_usec.unsigned_abs().into();
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + microseconds * 1_000
 }
 
 /// Time the calling thread was runnable but not running, ns: the second field of its `schedstat`.

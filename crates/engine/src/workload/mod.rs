@@ -153,6 +153,9 @@ impl<E, P> Task<'_, E, P> {
 
 /// A workload: the part of each peer in one phase. It records the start and end of the clock with [`Control::begin`]
 /// and [`Control::finish`].
+///
+/// Its functions are `#[inline]` where they are implemented, so that the fields of the [`Task`] can be in registers, even
+/// if the caller is in another codegen unit.
 pub trait Workload {
     /// Amount that a run of `total_bytes` moves.
     fn phase_size(buffer_bytes: usize, total_bytes: u64) -> PhaseSize;

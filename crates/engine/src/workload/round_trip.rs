@@ -33,6 +33,7 @@ impl Workload for RoundTrip {
         PhaseSize::new(buffer_bytes, total_bytes.div_ceil(buffer_bytes as u64))
     }
 
+    #[inline]
     fn send<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
         // Counted in registers: through `task` each count would be a store and a load.
         let mut meter = task.meter;
@@ -47,6 +48,7 @@ impl Workload for RoundTrip {
         Ok(())
     }
 
+    #[inline]
     fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
         let bytes = task.size.buffer_bytes;
         let mut meter = task.meter;
@@ -62,6 +64,7 @@ impl Workload for RoundTrip {
         Ok(())
     }
 
+    #[inline]
     fn both<E: Endpoint, P: Payload>(
         task: &mut Task<'_, E, P>,
         receiver: &mut E,
@@ -120,7 +123,7 @@ fn time_each<E, P>(
 ) -> Result<(), Failure> {
     let mut last = ticks();
     for number in numbers {
-        trip(task, number)?;
+        make_trips(task, number..number + 1, trip)?;
         let now = ticks();
         task.trips.record(now.saturating_sub(last));
         last = now;
@@ -138,14 +141,24 @@ fn time_some<E, P>(
     let (batch, mut number) = (task.timed_every, numbers.start);
     while number < numbers.end {
         let last = (number + batch - 1).min(numbers.end - 1);
-        while number < last {
-            trip(task, number)?;
-            number += 1;
-        }
+        make_trips(task, number..last, trip)?;
         let before = ticks();
-        trip(task, number)?;
+        make_trips(task, last..last + 1, trip)?;
         task.trips.record(ticks().saturating_sub(before));
-        number += 1;
+        number = last + 1;
+    }
+    Ok(())
+}
+
+/// Makes the trips `numbers`. Not inlined: the loop of each mechanism would be compiled four times.
+#[inline(never)]
+fn make_trips<E, P>(
+    task: &mut Task<'_, E, P>,
+    numbers: Range<u64>,
+    trip: &mut impl FnMut(&mut Task<'_, E, P>, u64) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    for number in numbers {
+        trip(task, number)?;
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ impl Workload for Stream {
         PhaseSize::from_total(buffer_bytes, total_bytes)
     }
 
+    #[inline]
     fn send<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
         // Counted in registers: through `task` each count would be a store and a load.
         let mut meter = task.meter;
@@ -36,6 +37,7 @@ impl Workload for Stream {
         Ok(())
     }
 
+    #[inline]
     fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
         if E::LOSSY {
             return lossy::receive(task);
@@ -50,6 +52,7 @@ impl Workload for Stream {
         Ok(())
     }
 
+    #[inline]
     fn both<E: Endpoint, P: Payload>(
         task: &mut Task<'_, E, P>,
         receiver: &mut E,

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 /// Help text on `ipcperf` without a command, and on its results file.
 pub(super) const WITHOUT_COMMAND: &str = "Without a command, ipcperf surveys this machine: nine common mechanisms, \
     about a minute. Results are stored in a new file in ~/.local/share/ipcperf (in $XDG_DATA_HOME/ipcperf if \
-    XDG_DATA_HOME is set), or in the file that --out names. Compatibility programs store no results file.";
+    XDG_DATA_HOME is set), or in the file that --out names. The programs of ipcperf compat store no results file.";
 
 fn after_help() -> String {
     let codes = EXIT_CODES.map(|(code, meaning)| format!("  {code:<8}  {meaning}"));
@@ -47,10 +47,12 @@ fn after_help() -> String {
 pub(super) enum Command {
     /// Survey this machine: nine common mechanisms at four message sizes, on one CPU and on two CPUs
     Survey(SurveyArguments),
-    /// Measure a matrix of mechanisms, sizes, placements, ...: each of its cells is a case
+    /// Measure a matrix, that is, all combinations of mechanisms, sizes, placements, and so on; each combination is a
+    /// case
     Run(RunArguments),
-    /// Run a single case with instruments (all but strace and bpftrace, unless --instrument names others); print their
-    /// observations, and how much they slowed it down. The options must select exactly one case
+    /// Run a single case with instruments, and print what they observed and how much they slowed the case down. The
+    /// options must select exactly one case. Without --instrument, all instruments except strace and bpftrace are
+    /// used
     #[command(mut_arg("json", |json| json.help(TRACE_JSON)))]
     Trace(RunArguments),
     /// Print the cases of a matrix or of a study, and the estimated time; measure nothing
@@ -199,7 +201,7 @@ pub(super) struct ReportArguments {
     /// Judge the hypotheses of this study [default: the study that is stored in the files]
     #[arg(long, value_name = "NAME|FILE")]
     pub(super) study: Option<String>,
-    /// Also write each figure to DIR as SVG, PDF and PNG (PDF and PNG if built with feature pdf-png)
+    /// Also write each figure to DIR as SVG; builds with the feature pdf-png also write PDF and PNG
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(super) figures: Option<PathBuf>,
 }
@@ -242,7 +244,7 @@ pub(super) struct ShowArguments {
     /// Results files
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
-    /// Add a column: limits (share of the hardware limit that each median reaches, and which limit that is)
+    /// Add a column: limits (each median as a share of the hardware limit, with the name of this limit)
     #[arg(long, value_name = "COLUMN", value_enum, hide_possible_values = true)]
     pub(super) show: Option<ShownColumn>,
     /// Also print percentiles of round trips: p50, p90, p99, p99.9 and the longest

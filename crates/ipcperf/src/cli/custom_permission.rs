@@ -15,8 +15,8 @@ const MAX_LISTED: usize = 20;
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct CustomArguments {
-    /// Run the exec: and lib: mechanisms of a study or results file even if the file belongs to another user or
-    /// other users can write to it
+    /// Accept the programs (exec:) and libraries (lib:) that a study or results file names as mechanisms, even if the
+    /// file belongs to another user or other users can write to it
     #[arg(long)]
     allow_custom: bool,
 }

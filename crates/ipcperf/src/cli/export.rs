@@ -11,7 +11,7 @@ use super::arguments::ExportArguments;
 use crate::cli::form::Form;
 use crate::cli::results_input::read_files;
 use crate::error::{Error, ExitStatus};
-use crate::printing::print_with;
+use crate::printing::{print_message, print_with};
 use ipcperf_report::export::{Exporter, find};
 
 pub(super) fn export(arguments: &ExportArguments) -> Result<ExitStatus, Error> {
@@ -24,9 +24,16 @@ pub(super) fn export(arguments: &ExportArguments) -> Result<ExitStatus, Error> {
         }
     }
     let files = read_files(&arguments.files, Strictness::Lenient)?;
+    warn_of_missing_input(exporter, &files);
     match &arguments.output {
         None => print_with(|out| (exporter.write)(&files, out)),
         Some(path) => write(exporter, &files, path).map(|()| ExitStatus::Done),
+    }
+}
+
+fn warn_of_missing_input(exporter: &Exporter, files: &[AnalyzedFile]) {
+    if let Some(words) = exporter.missing_input(files) {
+        print_message(&format!("ipcperf: warning: {words}"));
     }
 }
 
@@ -106,7 +113,9 @@ impl Exports {
     pub(super) fn write(&self, measured: &AnalyzedFile, form: Form) -> Result<(), Error> {
         let mut all = Ok(());
         for Export { exporter, path } in &self.0 {
-            let written = write(exporter, std::slice::from_ref(measured), path);
+            let files = std::slice::from_ref(measured);
+            warn_of_missing_input(exporter, files);
+            let written = write(exporter, files, path);
             if written.is_ok() {
                 form.print_message(&format!("{} written to {}", exporter.name, path.display()));
             }

@@ -3,7 +3,6 @@
 use ipcperf_plan::{Plan, Request, SurveyLength};
 
 use super::arguments::{PlanArguments, RunArguments, SurveyArguments};
-use super::export::check_writable;
 use super::session::{
     MeasuringCommand, execute, print_plan, print_plan_json, print_results, print_survey, resolve,
     topology,
@@ -15,7 +14,7 @@ pub(super) fn survey(arguments: &SurveyArguments) -> Result<ExitStatus, Error> {
     let length = if arguments.quick { SurveyLength::Quick } else { SurveyLength::Full };
     let plan = Plan::resolve(&Request::survey(length), &topology()?)?;
     if let Some(report) = &arguments.report {
-        check_writable(report)?;
+        report::check_page(report)?;
     }
     let measured = execute(&plan, MeasuringCommand::Survey(length), &arguments.output)?;
     print_survey(&measured.file, measured.status, arguments.output.printed.form())?;

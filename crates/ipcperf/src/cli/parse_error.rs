@@ -235,7 +235,8 @@ mod tests {
         assert_eq!(message_for("run -m pipe --repetitions many"), number);
         assert_eq!(
             message_for("run -m pipe --timeout soon"),
-            "--timeout takes a number, not `soon`"
+            "invalid value `soon` of --timeout: a duration is a number with a unit (ns, us, ms, s, min, h), such as \
+             500ms, or a number of seconds"
         );
         let negative = "--seed takes a whole number, 0 or more, not `-1`";
         assert_eq!(message_for("run -m pipe --seed -1"), negative);

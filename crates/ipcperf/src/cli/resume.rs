@@ -41,6 +41,8 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitStatus, Error> {
     let is_over =
         results.is_complete() && (retry == Retry::Transient || results.failures.is_empty());
     let outcome = if is_over {
+        let words = "complete; no run is missing";
+        form.print_message(&printable_line(&format!("{}: {words}", arguments.file.display())));
         Outcome::from_resume_state(resume_state(results, retry))
     } else {
         writer.resume_after(&results)?;

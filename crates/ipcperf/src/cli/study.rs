@@ -12,7 +12,6 @@ use super::arguments::{
     StudyListArguments, StudyPlanArguments, StudyRunArguments, StudySelection, StudyShowArguments,
 };
 use super::custom_permission::CustomArguments;
-use super::export::check_writable;
 use super::report;
 use crate::cli::results_input::read_file;
 use crate::cli::session::{
@@ -124,7 +123,7 @@ fn check_permission(study: &Study, name: &str, custom: CustomArguments) -> Resul
 fn run(arguments: &StudyRunArguments) -> Result<ExitStatus, Error> {
     let (study, length, plan) = selected(&arguments.part)?;
     if let Some(report) = &arguments.report {
-        check_writable(report)?;
+        report::check_page(report)?;
     }
     let measured = execute(&plan, MeasuringCommand::Study(&study, length), &arguments.output)?;
     let form = arguments.output.printed.form();

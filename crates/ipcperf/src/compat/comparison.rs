@@ -17,9 +17,9 @@ pub(super) const PROGRAM: Program = Program {
     differences: &[
         "The program itself prints the CPU time of both processes. The article measured the CPU \
             time with time(1).",
-        "Every message passes three file descriptors. The article states only that a message has \
-            32 bytes of control data; ipcperf assumes that these are three descriptors. In the \
-            mode `file`, the descriptor of the file is passed in addition.",
+        "Every message passes three file descriptors. The article states only that a message has 32 bytes of \
+            control data; ipcperf assumes that the 32 bytes contain three descriptors. In the mode `file`, the \
+            descriptor of the file is passed in addition.",
         "The file is created in TMPDIR, or in /tmp if TMPDIR is not set.",
     ],
     usage,

@@ -18,8 +18,8 @@ use super::{Invocation, Program, print_error_line};
 
 const REPEATED: &str = "All `-N` repetitions run in one pair of processes, and their median is \
     printed. A repetition takes about 21 ms.";
-const WARMED: &str = "`-W` runs one warm-up phase before the repetitions. It lasts about as \
-    long as requested (in µs), but at most about 100 ms.";
+const WARMED: &str = "`-W` runs one warm-up phase before the repetitions. It lasts about as long as requested (the \
+    argument is in µs), but at most about 100 ms.";
 const SOCKETS: &str = "Sockets have the system's default buffers, and Nagle's algorithm is on.";
 
 /// The latency programs.
@@ -48,8 +48,8 @@ pub(super) const BANDWIDTHS: Program = Program {
         WARMED,
         "With `-M`, a repetition moves the given number of bytes, however long that takes, and \
             there is no warm-up.",
-        "`-M` is rounded up to the next multiple of the message size. lmbench also rounds up, but \
-            adds too many bytes.",
+        "`-M` is rounded up to the next multiple of the message size. lmbench also rounds up, but to a larger \
+         amount than the next multiple.",
         "The pairs of `-P` start one after another and then run concurrently; their bandwidths are \
             added up.",
         "The server of `bw_tcp` is always this machine: `-s` and `-S` have no effect, and another \

@@ -23,8 +23,8 @@ const PARTS: [(&str, Placement); 2] =
 
 const SMALL_REPLY: &str = "The reply to each call has 8 bytes, as in most cases of the bundled \
     study `westerfeld-2014`. With `--echo`, the payload of the call is sent back as the reply.";
-const SHORT: &str = "Each rate is measured in five phases of about 20 ms each, in one pair of \
-    processes.";
+const SHORT: &str = "Each printed rate (calls per second) is measured in five phases of about 20 ms each, in one \
+    pair of processes.";
 
 /// Calls through pipes.
 pub(super) const IBENCH: Program = Program {
@@ -33,8 +33,8 @@ pub(super) const IBENCH: Program = Program {
     differences: &[
         SMALL_REPLY,
         SHORT,
-        "The option `--socketpair` has the effect of a `#define` in the source of the \
-        original.",
+        "The option `--socketpair` replaces a `#define` in the source of the original, which had to be compiled \
+         again.",
     ],
     usage: |name| usage_of(pipe_parser(name)),
     run: ibench,
@@ -46,8 +46,9 @@ pub(super) const KDBENCH: Program = Program {
     about: "calls per second through the transport of a message bus, without the bus itself; \
         payload copied or in a memfd (S. Westerfeld)",
     differences: &[
-        "kdbus was never merged into Linux. The mechanisms `bus-copy` (a pool in shared memory) \
-            and `bus-memfd` (sealed, reused memfds) replace it.",
+        "The original measures kdbus, which was never merged into Linux. Here, the mechanisms \
+            `bus-copy` (a pool in shared memory) and `bus-memfd` (sealed, reused memfds) replace \
+            kdbus.",
         SMALL_REPLY,
         SHORT,
     ],

@@ -20,9 +20,9 @@ pub(super) const PROGRAM: Program = Program {
         bandwidth (Wright, Gopalan and Kang)",
     differences: &[
         "Both processes report the same time, from just before the first byte is sent to just \
-            after the last byte is received. A sender that stopped its clock after its last write \
-            would leave out the data that is still in the kernel.",
-        "Without `buffer_size`, the buffer contains all data.",
+            after the last byte is received. If the sender stopped its clock after its last \
+            write, its time would not include data that is still in the kernel.",
+        "Without `buffer_size`, the buffer is as large as `bytes_to_send`.",
         "All repetitions run in one pair of processes.",
     ],
     usage,

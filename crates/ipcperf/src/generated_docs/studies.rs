@@ -58,11 +58,13 @@ fn the_page_on_writing_a_study_has_every_metric_and_factor() {
     let of_sender = of_sender.join(", ");
     write!(
         table,
-        "\n*Counts as better* is the direction that tests such as `faster-than`, and the key `of_second`, use to \
-         decide which value is better. For `messages` and `kernel_buffer`, it is only a convention: neither fewer \
-         messages nor a larger buffer is an advantage in itself.\n\nMetrics of a single role begin with the name of \
-         the role. The metrics of the sender are {of_sender}. For the other roles, replace `sender` by `receiver`, \
-         `both` or `broker`. Lower is better for all of these metrics.\n"
+        "\n\
+         *Counts as better*: whether a higher or a lower value is better, for tests such as `faster-than` and for \
+         the key `of_second`. For `messages` and `kernel_buffer`, the direction is only a convention: neither \
+         fewer messages nor a larger buffer is an advantage in itself.\n\n\
+         Metrics of a single role begin with the name of the role. The metrics of the sender are {of_sender}. For \
+         the other roles, replace `sender` by `receiver`, `both` or `broker`. Lower is better for all of these \
+         metrics.\n"
     )
     .unwrap();
     check_part("writing-a-study.md", "metrics", &table);

@@ -74,11 +74,13 @@ pub(super) fn study_manual(name: &str, columns: usize) -> Option<String> {
 }
 
 /// What the manuals of all tests mean by their words.
-const TERMS_OF_TESTS: &str = "A level is one value of the factor that the claim is about, such as one buffer size. A line is \
-    the curve of one mechanism, or of other equal cases, over these levels. A block is one repetition of all cases. A part \
-    is what is judged on its own: a line, a pair of lines, or a level of them. The claim holds if all parts do, or the \
-    fraction of them that `min_fraction` states (default 1). `alpha` (default 0.05) is the largest probability of a wrong \
-    verdict. Both are keys of every hypothesis.";
+const TERMS_OF_TESTS: &str = "A level is one value of the factor that the claim is about, such as one buffer size. A \
+    line is the curve of one mechanism, or of otherwise equal cases, over these levels. A block is one repetition of all \
+    cases. The keys `first` and `second` select the first and the second side. A claim is judged in parts, for example \
+    one for each line; m is the number of parts. The claim holds if all parts hold, or at least the fraction of them that \
+    `min_fraction` states (default 1). `alpha` (default 0.05) is the largest probability that a false claim is supported. \
+    An interval by order statistics is that of a median; an interval by Student's t on logarithms is that of a geometric \
+    mean. `alpha` and `min_fraction` are keys of every hypothesis.";
 
 /// Returns the manual of the test of hypotheses called `name`, at most `columns` wide.
 pub(super) fn test_manual(name: &str, columns: usize) -> Option<String> {

@@ -148,6 +148,14 @@ impl RunInstruments {
     }
 }
 
+/// Flag with which a write to a worker that is gone sends no `SIGPIPE`.
+#[cfg(not(target_os = "macos"))]
+const WITHOUT_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
+
+/// macOS has no such flag; the signal is ignored, as in every Rust program.
+#[cfg(target_os = "macos")]
+const WITHOUT_SIGNAL: SendFlags = SendFlags::empty();
+
 /// Sends a line, and `counter_fds` with it. If the worker is gone, that is noticed elsewhere.
 fn send_counters(gate: &UnixStream, counter_fds: &[BorrowedFd<'_>]) {
     let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_COUNTER_FDS))];
@@ -156,7 +164,7 @@ fn send_counters(gate: &UnixStream, counter_fds: &[BorrowedFd<'_>]) {
         // The buffer has room for the maximum.
         passed.push(SendAncillaryMessage::ScmRights(counter_fds));
     }
-    let _ = sendmsg(gate, &[IoSlice::new(b"\n")], &mut passed, SendFlags::NOSIGNAL);
+    let _ = sendmsg(gate, &[IoSlice::new(b"\n")], &mut passed, WITHOUT_SIGNAL);
 }
 
 fn instrument_failure(instrument: &str, why: Unavailable) -> Failure {

@@ -124,8 +124,10 @@ fn start_failure(what: &str, error: &std::io::Error) -> Failure {
     let errno = Errno::from_io_error(error);
     let remedy = match errno {
         // The executable is opened or found through `/proc`.
-        None | Some(Errno::NOENT) => Some("mount /proc: mount -t proc proc /proc"),
-        Some(errno) => exhaustion_remedy(errno),
+        None | Some(Errno::NOENT) if cfg!(target_os = "linux") => {
+            Some("mount /proc: mount -t proc proc /proc")
+        }
+        errno => errno.and_then(exhaustion_remedy),
     };
     Failure {
         errno: error.raw_os_error(),

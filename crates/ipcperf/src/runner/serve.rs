@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use ipcperf_engine::process::set_parent_death_signal;
 use ipcperf_engine::serve::serve;
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, getppid};
 
 use ipcperf_plan::program_file;
 
@@ -12,8 +13,8 @@ use ipcperf_plan::program_file;
 /// the worker.
 pub(crate) fn serve_as_worker(parent: Option<OsString>) -> ExitCode {
     program_file::set_process_name();
-    // Fails only for an invalid signal number.
-    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    // Fails only where there is no such signal.
+    let _ = set_parent_death_signal(Signal::KILL);
     let expected = parent.and_then(|text| text.to_str()?.parse().ok()).and_then(Pid::from_raw);
     if expected.is_some() && getppid() != expected {
         return ExitCode::FAILURE;

@@ -31,14 +31,15 @@ pub struct Confinement {
     pub perf_event_paranoid: Option<i64>,
     /// Restriction of BPF for users other than root: 0 none, 1 and 2 they may not load BPF programs.
     pub unprivileged_bpf_disabled: Option<u64>,
-    /// Processes that ptrace may trace: 0 all of the same user, 1 only child processes, 2 any but only as root, 3 none.
+    /// Processes that ptrace may trace: 0 all processes of the same user, 1 only child processes, 2 all processes,
+    /// but only for root, 3 none.
     pub ptrace_scope: Option<u64>,
-    /// Users who can see kernel addresses: 0 all users, 1 root, 2 nobody.
+    /// Users who can see kernel addresses: 0 all users, 1 users with CAP_SYSLOG, 2 no users.
     pub kptr_restrict: Option<u64>,
     /// Address space randomization: 0 off, 1 without the heap, 2 full.
     pub randomize_va_space: Option<u64>,
-    /// Users who may use `io_uring`: 0 all users, 1 those with CAP_SYS_ADMIN and
-    /// the group in `kernel.io_uring_group`, 2 nobody.
+    /// Users who may use `io_uring`: 0 all users, 1 users with CAP_SYS_ADMIN and members of the
+    /// group in `kernel.io_uring_group`, 2 no users.
     pub io_uring_disabled: Option<u64>,
 }
 

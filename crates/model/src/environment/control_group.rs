@@ -9,7 +9,7 @@ use super::amount::Amount;
 /// Control group of this process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ControlGroup {
-    /// Version of control groups: `1`, `2` or `hybrid`. The last means that controllers of both versions are in use.
+    /// Version of control groups: `1`, `2` or `hybrid`. `hybrid` means that controllers of both versions are in use.
     pub cgroup_version: Option<String>,
     /// Path of the group that controls the CPU time of this process.
     pub cgroup_path: Option<String>,

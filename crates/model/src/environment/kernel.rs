@@ -12,7 +12,7 @@ pub struct Kernel {
     pub kernel_build: Option<String>,
     /// Machine architecture.
     pub architecture: String,
-    /// Preemption model of the kernel: `none`, `voluntary`, `full`, `lazy`, `realtime` or `dynamic`. The last means
+    /// Preemption model of the kernel: `none`, `voluntary`, `full`, `lazy`, `realtime` or `dynamic`. `dynamic` means
     /// that the model was chosen at boot and that only root can read the choice.
     pub preemption: Option<String>,
     /// Timer interrupts per second on a busy CPU.

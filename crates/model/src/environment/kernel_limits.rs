@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct KernelLimits {
     /// Maximum capacity of a pipe for unprivileged users, bytes (`fs.pipe-max-size`).
     pub pipe_max_size_bytes: Option<u64>,
-    /// Soft limit on the total pages of a user's pipes (`fs.pipe-user-pages-soft`). Above it, a new pipe gets only one
-    /// page. 0 means no limit.
+    /// Soft limit on the total pages of a user's pipes (`fs.pipe-user-pages-soft`). Above it, a new pipe gets only
+    /// two pages (before Linux 5.14: one page). 0 means no limit.
     pub pipe_user_pages_soft: Option<u64>,
     /// Hard limit on the total pages of a user's pipes (`fs.pipe-user-pages-hard`). Above it, no new pipe can be
     /// created. 0 means no limit.

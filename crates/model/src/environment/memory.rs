@@ -32,7 +32,7 @@ pub struct Memory {
     pub overcommit_memory: Option<u64>,
     /// Maximum number of mappings of a process (`vm.max_map_count`).
     pub max_map_count: Option<u64>,
-    /// Whether anonymous files can be executed (`vm.memfd_noexec`): 0 yes, 1 only if requested, 2 never.
+    /// Whether memfds can be executable (`vm.memfd_noexec`): 0 yes, 1 only if requested, 2 never.
     pub memfd_noexec: Option<u64>,
     /// Automatic NUMA balancing, which moves pages to the node that uses them: 0 is off.
     pub numa_balancing: Option<u64>,

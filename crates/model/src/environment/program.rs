@@ -16,7 +16,7 @@ pub struct Program {
     pub compiler: Option<String>,
     /// Target for which ipcperf was built, such as `x86_64-unknown-linux-gnu`.
     pub target: Option<String>,
-    /// C library that ipcperf uses. It provides memcpy.
+    /// C library that ipcperf uses. This library provides memcpy.
     pub c_library: Option<String>,
     /// Whether disturbed runs are excluded. False only if `IPCPERF_KEEP_DISTURBED=1` was set, which only tests should
     /// do.

@@ -19,7 +19,8 @@ pub struct Scheduler {
     pub timer_slack_ns: Option<u64>,
     /// Time that real-time tasks may use in each second, us (`kernel.sched_rt_runtime_us`). -1 means no limit.
     pub sched_rt_runtime_us: Option<i64>,
-    /// Base time slice: time for which a task runs before another one of the same weight, ns. Only root can read it.
+    /// Base time slice: time for which a task runs before the scheduler switches to another task of the same weight,
+    /// ns. Only root can read it.
     pub sched_base_slice_ns: Option<u64>,
     /// Time for which a task counts as cache-hot on its last CPU, ns. Only root can read it.
     pub sched_migration_cost_ns: Option<u64>,

@@ -16,7 +16,8 @@ pub struct Virtualization {
     pub machine_product: Option<String>,
     /// Maximum time for which an idle virtual CPU polls before it halts, ns (`haltpoll` governor).
     pub guest_halt_poll_ns: Option<u64>,
-    /// On a KVM host: maximum time for which KVM polls after a virtual CPU has halted, before it yields the CPU, ns.
+    /// On a KVM host: maximum time for which KVM polls after a virtual CPU has halted, before it gives the CPU to
+    /// other tasks, ns.
     pub kvm_halt_poll_ns: Option<u64>,
     /// Steal time as a share of the time since boot. Steal time is time in which a CPU of this guest was runnable, but
     /// the host ran something else.

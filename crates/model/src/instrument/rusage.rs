@@ -15,12 +15,12 @@ pub const FACTS: InstrumentFacts =
 /// Resource usage of one role in the measured phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RusageRow {
-    /// CPU time in user mode, ns. Its sum with `system_ns` is `cpu_ns`; the kernel splits that sum by sampling at
-    /// its ticks.
+    /// CPU time in user mode, ns. The sum of `user_ns` and `system_ns` is `cpu_ns`. The kernel estimates the two
+    /// parts by sampling at its timer ticks.
     pub user_ns: u64,
     /// CPU time in the kernel, ns.
     pub system_ns: u64,
-    /// CPU time from the clock of the thread, ns: exact.
+    /// Exact CPU time, from the CPU-time clock of the thread, ns.
     pub cpu_ns: Option<u64>,
     /// Time runnable but not running, ns.
     pub run_delay_ns: Option<u64>,

@@ -62,7 +62,7 @@ pub enum Warning {
     },
     /// An idle virtual CPU halts at once and wakes slowly.
     #[error(
-        "idle virtual CPUs halt at once: on two CPUs, each wake-up takes some 10 to 20 µs longer"
+        "idle virtual CPUs halt at once: between peers on two CPUs, each wake-up takes some 10 to 20 µs longer"
     )]
     HaltsWhenIdle,
     /// The frequency follows the load.

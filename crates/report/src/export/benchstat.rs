@@ -17,16 +17,18 @@ pub(super) const EXPORTER: Exporter = Exporter {
     name: "benchstat",
     about: "valid repetitions in Go's benchmark format, for benchstat and CI actions",
     details: "Go's benchmark format. `benchstat old.txt new.txt` compares two exports. There is one line per valid \
-        repetition. Its fields are:\n\n\
-        1. The name of the benchmark, such as `BenchmarkPipe/workload=stream/.../buffer=4096-2`. It has the mechanism \
-        and the parameters of the case, and ends in the number of CPUs on which the peers run (here 2).\n\
+        repetition. The fields of a line are:\n\n\
+        1. The name of the benchmark, such as `BenchmarkPipe/workload=stream/.../buffer=4096-2`. The name contains \
+        the mechanism and the parameters of the case. It ends in the number of CPUs on which the peers run (here \
+        2).\n\
         2. The number of messages or round trips.\n\
         3. The time of one message or round trip, in `ns/op`.\n\
         4. The metrics that apply to the case: `MB/s`, `p50-ns`, `p99-ns`, `lost-messages`, and, on two CPUs, \
         `cacheline-ns` (the cache-line round trip between them).\n\n\
         Results of different CPU distance classes are not comparable. A case that was measured in several classes \
-        therefore has `/cpus=CLASS` in its name. A case with fewer than half of its repetitions valid \
-        is named in a comment line, which starts with `#`.",
+        therefore has `/cpus=CLASS` in its name. If fewer than half of the repetitions of a case are valid, a \
+        comment line, which starts with `#`, names the case.",
+    instrument: None,
     write,
     #[cfg(test)]
     check: tests::check,

@@ -11,19 +11,21 @@ use super::{Exporter, csv_writer};
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "csv",
     about: "summaries: one row per case and CPU distance class",
-    details: "CSV as in RFC 4180: UTF-8, comma-separated, with a header row and decimal points. Lines end in CR LF.\n\n\
+    details: "CSV as in RFC 4180: UTF-8, comma-separated, with a header row; the decimal separator is a point. \
+        Lines end in CR LF.\n\n\
         The columns are the keys of [`json`](#json). The keys of nested objects are joined by `_`, as in \
-        `bandwidth_bytes_per_s_median` and `sender_cpu_ns_per_message_q1`. The two ends of `median_interval` are in \
-        the columns `median_interval_low` and `median_interval_high`.\n\n\
+        `bandwidth_bytes_per_s_median` and `sender_cpu_ns_per_message_q1`. The two ends of `median_interval` (the \
+        95 % interval of the median) are in the columns `median_interval_low` and `median_interval_high`.\n\n\
         Some values have a special format:\n\n\
         - A list of numbers is in one cell; spaces separate the numbers.\n\
-        - `options` is `name=value` for each option; spaces separate the options.\n\
-        - `modes` is JSON.\n\
+        - The cell of `options` has `name=value` for each option; spaces separate the options.\n\
+        - The cell of `modes` is JSON.\n\
         - The cell of a value that is unknown or does not apply is empty.\n\
         - A text that starts with `=`, `+`, `-`, `@` or `'` has an additional `'` before it, so that a spreadsheet \
         does not interpret it as a formula.\n\n\
         By default, pandas reads the mechanism name `null` as a missing value. To prevent this, pass \
         `keep_default_na=False, na_values=[\"\"]` to `read_csv`.",
+    instrument: None,
     write,
     #[cfg(test)]
     check: tests::check,

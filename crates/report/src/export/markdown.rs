@@ -15,8 +15,9 @@ use crate::wording::ErrorBar;
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "markdown",
     about: "tables of ipcperf show, for issues and pull requests",
-    details: "GitHub-flavored Markdown. For each file, it has the tables of `ipcperf show`, the refused cases, and a \
-        collapsed table of the exact values.",
+    details: "GitHub-flavored Markdown. For each results file, the output has the tables of `ipcperf show`, the \
+        refused cases, and a collapsed table of the exact values.",
+    instrument: None,
     write,
     #[cfg(test)]
     check: tests::check,

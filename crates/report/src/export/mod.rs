@@ -31,11 +31,30 @@ pub struct Exporter {
     pub about: &'static str,
     /// Content and usage: one or more paragraphs of Markdown.
     pub details: &'static str,
+    /// Name of the instrument whose observations alone are exported; `None` if runs are exported.
+    pub instrument: Option<&'static str>,
     /// Writes the files one after another.
     pub write: fn(&[AnalyzedFile], &mut dyn Write) -> io::Result<()>,
     /// Reads the output and checks every number against the source files. There may be no files.
     #[cfg(test)]
     check: fn(&str, &[AnalyzedFile]),
+}
+
+impl Exporter {
+    /// Describes what `files` lack if this leaves the output empty.
+    #[must_use]
+    pub fn missing_input(&self, files: &[AnalyzedFile]) -> Option<String> {
+        let instrument = self.instrument?;
+        let mut observations = files.iter().flat_map(|file| &file.results.observations);
+        let is_there = observations.any(|observation| observation.instrument == instrument);
+        (!is_there).then(|| {
+            format!(
+                "the output is empty: {} needs results of the instrument `{instrument}` (ipcperf run --instrument \
+                 {instrument})",
+                self.name
+            )
+        })
+    }
 }
 
 /// Every format, in the order of the documentation.

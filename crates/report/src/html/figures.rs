@@ -35,8 +35,9 @@ pub(super) fn section(charts: &[Chart], names: &SeriesNames) -> Markup {
     html! {
         p {
             "Point at a mark to read its value, or tab to a figure and use the arrow keys. The checkboxes hide and \
-             show series. Axes of sizes, rates and times are logarithmic. All panels of a figure have the same axes. \
-             In a distribution, only panels with the same size, mode, placement and options have the same axes."
+             show series. Axes of sizes, rates and times are logarithmic. All panels of a figure have the same \
+             axes, except in a distribution: there, only panels with the same size, mode, placement and options \
+             have."
         }
         @if charts.is_empty() { p { "No measured value can be shown in a figure." } }
         (figures(&entries, names))

@@ -126,10 +126,7 @@ fn best_text(ranking: &Ranking) -> String {
     };
     let (best, second) = (contender_text(&ranking.best, ranking.workload), &ranking.second.name);
     let lead = match ranking.factor {
-        None => {
-            let second = contender_text(&ranking.second, ranking.workload);
-            format!("ahead of {second}; no factor, because results fall into several modes")
-        }
+        None => modes_text(ranking),
         Some(factor) if factor < TIE_RATIO => format!("tied with {second}"),
         Some(factor) => {
             format!("{} {ahead} {second}", units::factor(factor))
@@ -146,6 +143,16 @@ fn best_text(ranking: &Ranking) -> String {
         left_out => format!("; not ranked: {}", list_left_out(left_out, left_out_text)),
     };
     format!("{best}, {lead}{left_out}.{elsewhere}")
+}
+
+/// Compares the best with the second if one of them has several modes, so that a ratio of medians would mean nothing.
+fn modes_text(ranking: &Ranking) -> String {
+    let second = contender_text(&ranking.second, ranking.workload);
+    if ranking.modes_are_apart() {
+        format!("ahead of {second}; no factor, because results fall into several modes")
+    } else {
+        format!("not clearly ahead of {second}: results fall into several modes, which overlap")
+    }
 }
 
 /// Formats a contender with its median, or with its modes if it has several.
@@ -207,8 +214,8 @@ pub fn closing_lines<'a>(
         let (id, what, place) = (&failure.run.case.case_id, failure.what, &failure.place);
         let due = if failure.transient { "; ipcperf resume retries it" } else { "" };
         let block = match failure.run.block {
-            0 => "first block (excluded)".to_owned(),
-            block => format!("block {block}"),
+            0 => "first repetition (not counted)".to_owned(),
+            block => format!("repetition {block}"),
         };
         format!("failed: {id}, {block}: {what}: {place}{errno}{remedy}{due}")
     });
@@ -268,5 +275,28 @@ mod tests {
         assert!(unknown.contains(looked), "{unknown}");
         let none = survey(&[("shm-ring", 10, 10), ("pipe", 1_000, 10)]);
         assert!(none.contains("unknown: too few valid runs of shm-ring (10 of 10"), "{none}");
+    }
+
+    /// Returns the closing sentences about a mechanism with two modes, 1 and 3 ms, and another with one, us.
+    fn survey_with_modes(second_us: u64) -> String {
+        let (mut cases, mut samples) = (Vec::new(), Vec::new());
+        for mechanism in ["pipe", "tcp"] {
+            for block in 0..=40_u32 {
+                let mode_us = if block < 25 { 1_000 } else { 3_000 };
+                let elapsed_us = if mechanism == "pipe" { mode_us } else { second_us };
+                let elapsed_ns = elapsed_us * 1_000 + u64::from(block);
+                samples.push(sample(mechanism, WorkloadKind::Stream, 64, block, elapsed_ns));
+            }
+            cases.push(samples[samples.len() - 1].run.case.case_id.clone());
+        }
+        survey_text(&summarize(&cases, &[], &samples, &[], None))
+    }
+
+    #[test]
+    fn what_has_overlapping_modes_is_not_called_ahead() {
+        let apart = survey_with_modes(5_000);
+        assert!(apart.contains(", ahead of tcp"), "{apart}");
+        let overlapping = survey_with_modes(2_000);
+        assert!(overlapping.contains(", not clearly ahead of tcp"), "{overlapping}");
     }
 }

@@ -105,6 +105,16 @@ pub struct Ranking {
     pub unranked: Vec<UnrankedMechanism>,
 }
 
+impl Ranking {
+    /// Whether all modes of one contender lie beyond all modes of the other. A figure without modes is one mode.
+    #[must_use]
+    pub fn modes_are_apart(&self) -> bool {
+        let ([best_min, best_max], [second_min, second_max]) =
+            (self.best.mode_range(), self.second.mode_range());
+        best_max < second_min || second_max < best_min
+    }
+}
+
 /// Mechanism in a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contender {
@@ -116,6 +126,17 @@ pub struct Contender {
     pub modes: Vec<DistributionMode>,
     /// Hardware limit that bounds it.
     pub hardware_limit: Option<HardwareLimitShare>,
+}
+
+impl Contender {
+    /// Returns the lowest and the highest median of its modes.
+    fn mode_range(&self) -> [f64; 2] {
+        if self.modes.is_empty() {
+            return [self.median; 2];
+        }
+        let medians = || self.modes.iter().map(|mode| mode.median);
+        [medians().fold(f64::INFINITY, f64::min), medians().fold(f64::NEG_INFINITY, f64::max)]
+    }
 }
 
 /// Comparison without a winner, because the mechanism that may be the best has too few valid repetitions.

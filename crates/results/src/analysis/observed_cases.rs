@@ -33,6 +33,9 @@ pub struct ObservedCase {
     pub flame: Option<String>,
 }
 
+/// Instrumented runs by the name of their case.
+type InstrumentedRuns<'a> = HashMap<&'a str, Vec<&'a Sample>>;
+
 /// Observations by the name of their run.
 type ObservationsByRun<'a> = HashMap<&'a str, Vec<&'a ObservationRecord>>;
 
@@ -51,8 +54,12 @@ pub fn observed_cases_where(
     for one in &results.observations {
         by_run.entry(&one.run_id).or_default().push(one);
     }
+    let mut runs = InstrumentedRuns::new();
+    for sample in results.samples.iter().filter(|sample| is_instrumented_run(sample)) {
+        runs.entry(&sample.run.case.case_id).or_default().push(sample);
+    }
     let cases = results.header.plan.cases.iter();
-    let kept = cases.filter_map(|case| kept_runs(case, &results.samples));
+    let kept = cases.filter_map(|case| kept_runs(runs.remove(case.as_str())?));
     let meant = kept.filter(|(representative, _)| is_meant(representative));
     let timeout_s = results.header.plan.timeout_s;
     meant.flat_map(|(run, kept)| observe_runs(run, &kept, &by_run, timeout_s)).collect()
@@ -63,14 +70,12 @@ pub(super) fn is_instrumented_run(sample: &Sample) -> bool {
     sample.twin_of.is_none() && !sample.instruments.is_empty()
 }
 
-/// Returns the representative run of `case`, and the runs that can be pooled, which include it.
+/// Returns the representative run of a case, of which `all` are the instrumented runs, and the runs that can be pooled,
+/// which include it.
 ///
-/// The candidates are the valid instrumented runs of the case or, if none is valid, all instrumented runs. The
-/// representative run is the candidate with the median time per message. The runs that can be pooled are the candidates
-/// in its CPU distance class.
-fn kept_runs<'a>(case: &str, samples: &'a [Sample]) -> Option<(&'a Sample, Vec<&'a Sample>)> {
-    let of_case = |sample: &&Sample| sample.run.case.case_id == case && is_instrumented_run(sample);
-    let all: Vec<&Sample> = samples.iter().filter(of_case).collect();
+/// The candidates are the valid runs or, if none is valid, all runs. The representative run is the candidate with the
+/// median time per message. The runs that can be pooled are the candidates in its CPU distance class.
+fn kept_runs(all: Vec<&Sample>) -> Option<(&Sample, Vec<&Sample>)> {
     let counting: Vec<&Sample> =
         all.iter().copied().filter(|sample| sample.excluded.is_none()).collect();
     let mut runs = if counting.is_empty() { all } else { counting };

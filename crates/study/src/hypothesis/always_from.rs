@@ -12,15 +12,17 @@ use crate::{Key, Requirement, ValueType};
 
 pub(super) const TEST: Test = Test {
     name: "always-from",
-    about: "from a given level on, the first cases are better than the second at every level",
-    estimate: "The two lines are compared at each level from `from` on. p comes from the two-sided \
-               paired Wilcoxon test, or from the test that `statistic` names.",
-    supported_if: "the first side is better at all of these levels, with p below alpha at each. If \
-                   `min_fraction` is below 1, that fraction of the levels is enough, and the \
-                   corrected p must be below alpha.",
-    rejected_if: "at one level the second side is better, with the corrected p below alpha, or the \
-                  first side is shown to have at most a negligible advantage. If `min_fraction` is \
-                  below 1, a single level is not enough.",
+    about: "the first side is better than the second at every level from a given one on",
+    estimate: "The two sides are compared at each level from `from` on. The p-value p is that of the two-sided \
+               paired Wilcoxon test, or of the test that `statistic` names.",
+    supported_if: "the first side is better at every level from `from` on, with p below alpha at each. If \
+                   `min_fraction` is below 1, this fraction of the levels is enough, and the corrected p must \
+                   be below alpha.",
+    rejected_if: "one of two results is shown at one or more levels from `from` on: the second side is better, \
+                  with the corrected p below alpha; or the first side has at most a negligible advantage, \
+                  according to the 1 - alpha/m interval of the ratio, for m levels of all pairs together. If \
+                  `min_fraction` is below 1, this must be shown at so many levels that too few levels remain to \
+                  support the claim.",
     assumptions: "As in faster-than.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
     keys: &[FIRST, SECOND, OF_SECOND, FROM, STATISTIC, NEGLIGIBLE],
@@ -61,7 +63,7 @@ impl Judge for AlwaysFromKeys {
         let mut found =
             judge_at_levels(claim, self.comparison, &both, |point| point.x >= self.from);
         if found.parts.is_empty() {
-            return Findings::untestable("no level from the given one on was measured");
+            return Findings::untestable("no level from `from` on was measured");
         }
         let first = first_win(&found);
         found.remarks.push(first);
@@ -82,8 +84,8 @@ fn first_win(found: &Findings) -> String {
     let judged = found.parts.iter().filter(|part| part.p.is_some());
     let wins = judged.rev().take_while(|part| part.verdict == Verdict::Supported);
     match wins.last() {
-        Some(level) => format!("better at every level from {} on", level.what),
-        None => "not better at the largest level".to_owned(),
+        Some(level) => format!("the first side is better at every level from {} on", level.what),
+        None => "the first side is not better at the largest level".to_owned(),
     }
 }
 

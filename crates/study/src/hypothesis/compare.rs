@@ -262,7 +262,9 @@ impl ComparisonResult {
         if let (Some(DecisionRule::P), Some((true, false) | (false, true))) =
             (rule, by_p.zip(by_interval))
         {
-            part.add_note("the p-value decides; the interval, which has another method, disagrees");
+            part.add_note(
+                "the p-value and the interval come from different methods and disagree; the p-value decides",
+            );
         }
         part
     }

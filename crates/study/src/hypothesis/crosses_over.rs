@@ -25,22 +25,21 @@ pub(super) const TEST: Test = Test {
     name: "crosses-over",
     about: "one line becomes better than the other at some level and stays better; the place of \
             the crossing is reported with its interval",
-    estimate: "In each block, at each level, the ratio is the value of the first line divided by \
-               that of the second. The lines cross where the median of the ratio over blocks \
-               passes 1 for the last time; between two levels, this place is interpolated in \
-               logarithms. Its interval comes from resamples of whole blocks (percentiles).",
-    supported_if: "the following holds. On each side of the crossing there is a level at which the \
-                   ratio differs from 1 in the claimed direction (paired Wilcoxon test, p \
-                   corrected over the levels of the pair). The interval of the crossing ends \
-                   before the largest level. With `between`, this interval lies between the two \
-                   levels. If `min_fraction` is below 1, alpha/m replaces alpha, for m pairs of \
-                   lines.",
-    rejected_if: "the 1 - alpha/m intervals of the ratio (Student's t on logarithms) show that the \
-                  claimed winner has at most a negligible advantage at the largest level, or that \
-                  the other line has at most a negligible advantage at every smaller level. With \
-                  `between`, the claim is also rejected if one line is better at both of these \
-                  levels and at each level between them, or if the lines do cross but the 1 - \
-                  alpha/m interval of the crossing lies entirely outside the two levels.",
+    estimate: "In each block, at each level, the ratio is the value of the first line divided by that of the \
+               second. The lines cross where the median of the ratio over blocks passes 1 for the last time. \
+               Between two levels, the place of the crossing is interpolated on logarithmic scales. Its \
+               interval is a percentile interval from resamples of whole blocks.",
+    supported_if: "all of the following conditions hold. On each side of the crossing, there is a level at which \
+                   the ratio differs from 1 in the claimed direction (paired Wilcoxon test; p, corrected over the \
+                   levels of the pair, is below alpha). The 95 % interval of the crossing ends before the \
+                   largest level. With `between`, its 1 - alpha interval lies between the two given levels. If \
+                   `min_fraction` is below 1, alpha/m replaces alpha, for m pairs of lines.",
+    rejected_if: "the 1 - alpha/m intervals of the ratio (Student's t on logarithms), for m pairs of lines, show \
+                  one of two results: at the largest level, the claimed winner has at most a negligible advantage; \
+                  or at every smaller level, the other line has at most a negligible advantage. With `between`, \
+                  the claim is also rejected if these intervals show that the same line is better at both given \
+                  levels and at each level between them. It is also rejected if the crossing itself \
+                  is supported, but its 1 - alpha/m interval lies entirely outside the given levels.",
     assumptions: "The ratio changes smoothly between neighboring levels. Blocks are independent. \
                   Support needs evidence on both sides of the crossing, so neither side is \
                   corrected for the other (Berger 1982). On each side, one of several levels is \
@@ -73,7 +72,8 @@ const WINNER: Key = Key {
     name: "winner",
     value_type: ValueType::Choice(&["first", "second", "either"]),
     requirement: Requirement::Optional("first"),
-    about: "line that is claimed to be better at the levels above the crossing; either: one of the two",
+    about: "line that is claimed to be better at the levels above the crossing; either: the first or the \
+            second",
     example: "\"first\"",
 };
 

@@ -15,26 +15,25 @@ use crate::Better;
 
 pub(super) const TEST: Test = Test {
     name: "faster-than",
-    about: "the first cases have a better value of the metric than the second: a higher bandwidth, \
-            a shorter time",
-    estimate: "In each block, each side has one value: the geometric mean of its cases over all \
-               levels. Only blocks that have all levels are used. With `at = \"levels\"`, each \
-               level is compared separately instead. The two-sided paired Wilcoxon test, or the \
-               test that `statistic` names, gives p. The ratio of the two sides has an interval: \
-               Student's t on the logarithms of the paired ratios, or Welch's t on the logarithms \
-               of the values if `statistic` ignores blocks.",
-    supported_if: "the first side is better, with p below alpha. If `min_fraction` is below 1, the \
-                   corrected p must be below alpha.",
-    rejected_if: "the second side is better, with the corrected p below alpha; or the 1 - alpha/m \
-                  interval of the ratio, for m parts, shows that the first side has at most a \
-                  negligible advantage. `decided_by` in the results names the one that applied: p \
-                  or the interval.",
-    assumptions: "Blocks are independent, and within a block the machine is in the same state for \
-                  both sides. Wilcoxon's test assumes that the differences have a symmetric \
-                  distribution. Support needs no correction if all parts must hold: if the claim \
-                  is false, at least one part is false, and the probability that this part is \
-                  supported by chance is at most alpha (Berger 1982). Rejection is corrected, because a \
-                  single part is enough to reject the claim.",
+    about: "the first side has a better value of the metric than the second, such as a higher bandwidth or a \
+            shorter time",
+    estimate: "In each block, each line has one value: the geometric mean of its values at all levels. Only blocks \
+               that have all levels are used. With `at = \"levels\"`, each level is compared separately instead. \
+               The p-value p is that of the two-sided paired Wilcoxon test, or of the test that `statistic` names. \
+               The interval of the ratio of the two sides is computed by Student's t on the logarithms of the \
+               paired ratios. If `statistic` ignores blocks, the interval is computed by Welch's t on the \
+               logarithms of the values.",
+    supported_if: "the first side is better, with p below alpha. If `min_fraction` is below 1, the corrected p \
+                   must be below alpha.",
+    rejected_if: "the second side is better, with the corrected p below alpha. A part is also rejected if the \
+                  1 - alpha/m interval of the ratio, for m parts, shows that the first side has at most a \
+                  negligible advantage. `decided_by` in the output of `judge --json` names the rule that \
+                  applied: `p` or `interval`.",
+    assumptions: "Blocks are independent, and within a block the machine is in the same state for both sides. \
+                  Wilcoxon's test assumes that the differences have a symmetric distribution. Support needs no \
+                  correction if all parts must hold: if the claim is false, at least one part is false, and the \
+                  probability that this part is supported by chance is at most alpha (Berger 1982). Rejection is \
+                  corrected, because a single part is enough to reject a claim whose parts must all hold.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6; Berger 1982, \
              Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, AT, STATISTIC, NEGLIGIBLE],
@@ -117,7 +116,7 @@ pub(super) fn judge_at_levels(
             all.push(compare(place, &sides, comparison.statistic, &both.unit));
         }
         for point in pair.unpaired().into_iter().filter(|point| is_selected(point)) {
-            let why = "only one of the two has valid values there";
+            let why = "only one of the two lines has valid values at this level";
             missing.push(Part::untestable(level_scope(both, pair, point), why));
         }
     }

@@ -85,7 +85,7 @@ impl FigureLayout {
     pub(super) const PEAKS: Self = Self {
         panels: PanelGrouping::All,
         caption: Caption::Always(
-            "Dashed: the peak of each line, selected on the even blocks; the band is the 95 % interval.",
+            "Dashed: the peak of each line, selected on every second block; the band is the 95 % interval.",
         ),
         better: BetterNote::Hidden,
     };

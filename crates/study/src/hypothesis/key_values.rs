@@ -60,7 +60,7 @@ impl<'v> KeyValues<'v> {
         T::from_default(default).ok_or_else(|| KeyError::Unusable {
             key: key.name,
             what: format!("the default `{default}` is invalid"),
-            remedy: format!("set a value, and report this as a bug: {}", example(key)),
+            remedy: format!("set a value, such as {}, and report this as a bug", example(key)),
         })
     }
 

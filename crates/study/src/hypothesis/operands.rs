@@ -80,9 +80,10 @@ pub(super) fn pair_lines<'a>(
         }
     }
     if pairs.is_empty() {
-        return Err(
-            Findings::untestable("no first case has a second case to compare it with").into()
-        );
+        return Err(Findings::untestable(
+            "no line of `first` has a line of `second` to compare it with",
+        )
+        .into());
     }
     Ok(PairedLines { pairs, better, unit })
 }

@@ -14,19 +14,20 @@ use crate::{Key, Metric, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "plateaus-at",
     about: "each line is flat from some level on, optionally at a given height",
-    estimate: "The claimed plateau contains the largest levels: at least `levels` of them, and all \
-               from `starts_by` on. In each block that has all of these levels, each value is \
-               divided by the height, which is the geometric mean over these levels, or the \
-               claimed height. At each level, the median of these quotients over blocks has an \
-               interval by order statistics. The plateau that is reported is the longest one that \
-               the medians alone show: it ends at the largest level, has at least `levels` levels, \
-               and the median at each of them is within `tolerance` of its height. The interval of \
-               its start comes from resamples of whole blocks.",
-    supported_if: "the 1 - alpha interval lies between 1 - `tolerance` and 1 + `tolerance` at \
-                   every level of the claimed plateau. If `min_fraction` is below 1, it is the 1 - \
-                   alpha/m interval, for m lines.",
-    rejected_if: "at one of these levels, the interval lies entirely outside these limits. Its \
-                  confidence is 1 - alpha/(m q), for m lines with q levels each.",
+    estimate: "The claimed plateau consists of the largest levels: all levels from `starts_by` on, and at least \
+               `levels` of them. Its height is the claimed height. If none is claimed, the height in a block is \
+               the geometric mean over the levels of the plateau. Only blocks that have all of these levels are \
+               used. In each block, the value at each level is divided by the height. The median of this ratio \
+               over blocks has an interval by order statistics at each level. The verdict shows an estimated \
+               plateau as well, which is computed from the medians alone. It ends at the largest level. It starts \
+               at the claimed start, or at a lower level if all medians from there on lie within `tolerance` of \
+               its height. If the claimed plateau is not flat, the estimated one starts at the lowest higher level \
+               from which the medians are flat. The interval of its start comes from resamples of whole blocks.",
+    supported_if: "the 1 - alpha interval lies between 1 - `tolerance` and 1 + `tolerance` at every level of \
+                   the claimed plateau. If `min_fraction` is below 1, the 1 - alpha/m interval is used, for m \
+                   lines.",
+    rejected_if: "the 1 - alpha/(m q) interval at one level of the claimed plateau lies entirely below 1 - \
+                  `tolerance` or entirely above 1 + `tolerance`, for m lines and q levels of the plateau.",
     assumptions: "Blocks are independent. A line that is flat everywhere has a plateau that starts \
                   at the first level.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Berger 1982, Technometrics 24; \
@@ -124,7 +125,7 @@ impl Judge for PlateausAtKeys {
             if heights.is_some() && height.is_none() {
                 return Part::untestable(
                     PartScope::from_line(&line.name),
-                    "the height was not measured",
+                    "the claimed height (`height_of`) was not measured",
                 );
             }
             self.judge_line(claim, (line, lines.len()), height, &unit)

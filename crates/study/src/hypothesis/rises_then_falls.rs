@@ -20,22 +20,22 @@ use super::{
 pub(super) const TEST: Test = Test {
     name: "rises-then-falls",
     about: "each line rises up to a level between its ends, and then falls",
-    estimate: "Of the blocks in order, the first, third, fifth and so on select the peak: the \
-               level with the highest median over these blocks. On the other blocks, one-sided \
-               paired Wilcoxon tests compare the two ends of the line, which are its smallest and \
-               its largest level, with the peak. For each level between the ends, the ratio of its \
-               value to that at each end has an interval, from all blocks (Student's t on the \
-               logarithms of the paired ratios).",
-    supported_if: "the peak is not at an end, and the values at both ends are lower than that at \
-                   the peak, with p below alpha. If `min_fraction` is below 1, alpha/m replaces \
-                   alpha, for m lines.",
-    rejected_if: "one end is shown to be as high as the levels between the ends: none of these \
-                  exceeds it by more than `negligible` (1 - alpha/m interval of each ratio).",
-    assumptions: "Blocks are independent. No p-value is corrected within a line: to support a \
-                  line, both tests must succeed; to reject it at one end, all intervals of that \
-                  end must agree (Berger 1982). Either end is enough to reject a line, but each \
-                  end uses only one side of its intervals, which has half of the error \
-                  probability. One line is enough to reject the claim, so rejection uses alpha/m.",
+    estimate: "The blocks are split in two. The first, third, fifth block and so on select the peak: the level \
+               with the highest median over these blocks. The other blocks are used for one-sided paired \
+               Wilcoxon tests, which compare each end of the line with the peak. The ends are the smallest and \
+               the largest level. At each level between the ends, the value is also divided by the value at \
+               each end. The intervals of these ratios are computed from all blocks, by Student's t on the \
+               logarithms of the paired ratios.",
+    supported_if: "the peak is not at an end, and the value at each end is lower than at the peak, with p \
+                   below alpha. If `min_fraction` is below 1, alpha/m replaces alpha, for m lines.",
+    rejected_if: "one end is shown to be at most negligibly lower than every level between the ends: at none of \
+                  these levels is the value higher by more than `negligible`, according to the 1 - alpha/m \
+                  intervals of the ratios, for m lines.",
+    assumptions: "Blocks are independent. Within a line, no p-value is corrected: both tests must succeed to \
+                  support the line, and all intervals of an end must agree to reject the line (Berger 1982). \
+                  Either end is enough to reject a line. This needs no correction, because only one limit of \
+                  each interval is used, which has half of the error probability. One line is enough to reject \
+                  the claim, so rejection uses alpha/m.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection-union \
              test)",
     keys: &[STATISTIC, NEGLIGIBLE],

@@ -17,27 +17,26 @@ use crate::{Key, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "same-shape",
     about: "the two lines have the same shape, whatever their heights",
-    estimate: "In each block that has all levels, each line is divided by its mean over the \
-               levels; then the first line is divided by the second. With the rule `equivalence`, \
-               the median of this ratio over blocks has an interval by order statistics at each \
-               level, which takes at least six blocks. A level is equal if the 1 - alpha interval \
-               lies within the margin, and differs if the 1 - alpha/(m q) interval lies entirely \
-               outside, for m levels and q pairs of lines. For equality, alpha is divided by m if \
-               `max_differing` is above 0, and by q if `min_fraction` is below 1. With the rule \
-               `difference`, which some papers use, a paired test compares the lines at each \
-               level; a level is equal if its corrected p is not below alpha/q, and differs \
-               otherwise.",
+    estimate: "In each block that has all levels, each line is divided by its mean over the levels. Then the first \
+               line is divided by the second. There are two rules. With the rule `equivalence`, the median of this \
+               ratio over blocks has an interval by order statistics at each level, which takes at least six \
+               blocks. A level is equal if the 1 - alpha interval lies within the margin. It differs if the 1 - \
+               alpha/(m q) interval lies entirely outside the margin, for m pairs of lines and q levels. The \
+               interval for equality uses alpha/q instead of alpha if `max_differing` is above 0, alpha/m if \
+               `min_fraction` is below 1, and alpha/(m q) in both cases. With the rule `difference`, which some \
+               papers use, a paired test compares the lines at each level. A level differs if its corrected p is \
+               below alpha/m. Otherwise it is equal.",
     supported_if: "all levels except at most `max_differing` are equal.",
     rejected_if: "more than `max_differing` levels differ.",
-    assumptions: "Blocks are independent. A large p-value is not evidence of equality: with few \
-                  samples, every claim passes the rule `difference`.",
+    assumptions: "Blocks are independent. A large p-value is not evidence of equality: with few repetitions, \
+                  every claim passes the rule `difference`.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Bell-Thomas 2020",
     keys: &[FIRST, SECOND, STATISTIC, MARGIN, RULE, MAX_DIFFERING],
     figure_layout: FigureLayout {
         panels: PanelGrouping::All,
         caption: Caption::Always(
-            "The lines as measured. The test compares each line divided by its mean over the levels: two \
-             lines have the same shape if one is the other moved up or down.",
+            "The lines as measured. The test compares the lines after each is divided by its mean over the \
+             levels. Lines of the same shape differ only by a shift up or down.",
         ),
         better: BetterNote::Hidden,
     },

@@ -17,10 +17,10 @@ pub(super) const TEST: Test = Test {
     estimate: "In each block, at each level, the share is the metric divided by the metric that \
                `of` names. Without `of`, the metric itself is the share. The median of the shares \
                over blocks has an interval by order statistics.",
-    supported_if: "the 1 - alpha interval lies above `share`. If `min_fraction` is below 1, it is \
-                   the 1 - alpha/m interval, where m is the number of levels of all lines \
-                   together.",
-    rejected_if: "the 1 - alpha/m interval lies below `share`.",
+    supported_if: "the 1 - alpha interval lies entirely above `share`. If `min_fraction` is below 1, the 1 - \
+                   alpha/m interval is used, where m is the number of levels of all lines together.",
+    rejected_if: "the 1 - alpha/m interval lies entirely below `share`, where m is the number of levels of all \
+                  lines together.",
     assumptions: "Blocks are independent.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[SHARE, WHOLE, BEYOND, FROM],
@@ -93,7 +93,7 @@ impl Judge for ShareAtLeastKeys {
         };
         let all = self.level_shares(&lines, wholes.as_deref());
         if all.is_empty() {
-            return Findings::untestable("no level from the given one on was measured");
+            return Findings::untestable("no level from `from` on was measured");
         }
         let bounds = Bounds { above: Some(self.share), below: None };
         let alphas = Alphas::new(claim, all.len(), claim.alpha());
@@ -148,8 +148,9 @@ impl ShareAtLeastKeys {
             [] => Err(Box::new(Findings::untestable(cells.explain_unmeasured(beyond, metric)))),
             several => {
                 let count = several.len();
-                let reason =
-                    format!("beyond selects {count} lines (it must select one: name more factors)");
+                let reason = format!(
+                    "beyond selects {count} lines, but must select one: name more factors in beyond"
+                );
                 Err(Box::new(Findings::untestable(reason)))
             }
         }
@@ -171,7 +172,7 @@ fn shares(point: &Point, whole: Option<Option<&Line<'_>>>) -> Vec<f64> {
 
 fn judge_level(bounds: Bounds, place: PartScope, shares: &[f64], alphas: Alphas) -> Part {
     if shares.is_empty() {
-        return Part::untestable(place, "no run has both the metric and the whole");
+        return Part::untestable(place, "no run has a value of both the metric and `of`");
     }
     let mut part = Part::new(place, shares.len());
     let (verdict, share) =

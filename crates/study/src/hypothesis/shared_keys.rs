@@ -17,8 +17,8 @@ pub(super) const SECOND: Key = Key {
     name: "second",
     value_type: ValueType::Cases,
     requirement: Requirement::Required,
-    about: "second side: the cases that the first side is compared with. If these form several lines, each of them \
-            is compared",
+    about: "second side of the comparison: the cases that the first side is compared with. If these cases form \
+            several lines, each line of the first side is compared with each of them",
     example: "{ mechanism = \"unix-stream\" }",
 };
 
@@ -27,8 +27,8 @@ pub(super) const OF_SECOND: Key = Key {
     name: "of_second",
     value_type: ValueType::Choice(&["each", "best"]),
     requirement: Requirement::Optional("each"),
-    about: "each: compare with each line of the second side. best: compare with the best of the lines that differ \
-            only in the mechanism, at each level in each block",
+    about: "each: compare with each line of the second side. best: lines of the second side that differ only \
+            in the mechanism count as one line, which has the best of their values at each level in each block",
     example: "\"best\"",
 };
 
@@ -65,7 +65,7 @@ pub(super) const ABOVE: Key = Key {
     name: "above",
     value_type: ValueType::Number(-1e300, 1e300),
     requirement: Requirement::Optional("none"),
-    about: "lower bound: the value must be larger",
+    about: "lower bound: the estimate must be larger than this",
     example: "1.5",
 };
 
@@ -74,7 +74,7 @@ pub(super) const BELOW: Key = Key {
     name: "below",
     value_type: ValueType::Number(-1e300, 1e300),
     requirement: Requirement::Optional("none"),
-    about: "upper bound: the value must be smaller",
+    about: "upper bound: the estimate must be smaller than this",
     example: "3",
 };
 

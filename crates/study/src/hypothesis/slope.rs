@@ -14,13 +14,13 @@ pub(super) const TEST: Test = Test {
     name: "slope",
     about: "the slope of each line on logarithmic axes is above, below or between bounds: 0 is \
             flat, 1 is proportional",
-    estimate: "In each block that has all levels, the slope is that of the least-squares line of \
-               the logarithm of the metric over the logarithm of the level. The median of the \
-               slopes over blocks has an interval by order statistics.",
-    supported_if: "the 1 - alpha interval lies within the bounds. If `min_fraction` is below 1, it \
-                   is the 1 - alpha/m interval, for m lines.",
-    rejected_if: "the 1 - alpha/m interval lies entirely outside the bounds.",
-    assumptions: "Blocks are independent. If the line is bent, its slope is that of the straight \
+    estimate: "In each block that has all levels, a straight line is fitted by least squares to the logarithm \
+               of the metric as a function of the logarithm of the level. The median over blocks of the slopes \
+               of these straight lines has an interval by order statistics.",
+    supported_if: "the 1 - alpha interval lies within the bounds. If `min_fraction` is below 1, the 1 - \
+                   alpha/m interval is used, for m lines.",
+    rejected_if: "the 1 - alpha/m interval, for m lines, lies entirely outside the bounds.",
+    assumptions: "Blocks are independent. If the measured line is curved, its slope is that of the straight \
                   line that fits it best.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[ABOVE, BELOW],

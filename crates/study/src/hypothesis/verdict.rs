@@ -28,7 +28,7 @@ impl Obstacle {
                  needed)"
             }
             Self::DependentBlocks => {
-                "the blocks are not independent, so that false support is more frequent than alpha"
+                "the blocks are not independent, so a false claim would be supported with a probability above alpha"
             }
         }
     }

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
-use ipcperf_model::{CustomName, Failure, FailureKind, RunSpec, WorkerReport};
+use ipcperf_model::{CustomName, Failure, FailureKind, RunSpec, Unavailable, WorkerReport};
 use rustix::io::Errno;
 
 use super::abi::{COption, CSetup, LibraryFunctions};
-use super::library::{LoadedLibrary, checked_count, errno, load};
+use super::library::{LoadedLibrary, check_library_support, checked_count, errno, load};
 use super::silence_stdout::StdoutSilencer;
 use crate::channel::{Blocking, Channel, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::mechanism::TempDir;
@@ -38,6 +38,9 @@ pub(super) fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport
 
 /// Loads the library at `path` and keeps standard output away from it.
 fn load_silenced(path: &Path) -> Result<(StdoutSilencer, LoadedLibrary), Failure> {
+    check_library_support().map_err(|Unavailable { reason, remedy }| {
+        Failure::new(FailureKind::SetUp, reason).with_remedy(remedy)
+    })?;
     let unprivileged = Unprivileged::new()?;
     let silencer = StdoutSilencer::new().map_err(|errno| {
         Failure::from_errno(FailureKind::SetUp, "silencing standard output", errno.raw_os_error())

@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::ffi::CStr;
 use std::path::Path;
 
+use ipcperf_model::Unavailable;
 use libloading::Library;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,21 @@ pub struct LibraryFacts {
     pub two_threads: bool,
     /// Whether one thread may use both endpoints, neither of which then blocks.
     pub one_thread: bool,
+}
+
+/// Checks that this build of ipcperf can load libraries. A statically linked program has no dynamic loader.
+///
+/// # Errors
+/// The reason why it cannot, with the alternatives.
+pub fn check_library_support() -> Result<(), Unavailable> {
+    if cfg!(all(target_env = "musl", target_feature = "crt-static")) {
+        return Err(Unavailable {
+            reason: "this ipcperf is statically linked (musl) and cannot load libraries".to_owned(),
+            remedy: "use an ipcperf for glibc (its archive ends in -gnu), or make the mechanism a program: exec:FILE"
+                .to_owned(),
+        });
+    }
+    Ok(())
 }
 
 /// Returns the facts that the library at `path` reports. Loads the library into this process, which it may

@@ -39,8 +39,11 @@ const PROBE_DURATION: Duration = Duration::from_millis(5);
 /// Time that the other peer has to report its failure once one peer has failed.
 const SECOND_FAILURE_TIMEOUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
+/// The part of `exec:PROGRAM` that needs Linux.
+pub(super) const IMPLEMENTATION: Mechanism = Mechanism { execute, ..Mechanism::BASE };
+
 /// Executes `spec` with the program that it names.
-pub(super) fn execute(spec: &RunSpec, _: &Mechanism<'_>) -> WorkerReport {
+fn execute(spec: &RunSpec, _: &Mechanism<'_>) -> WorkerReport {
     match measure(spec) {
         Ok(measurement) => WorkerReport::Measured(Box::new(measurement)),
         Err(failure) => WorkerReport::Failed(failure),
@@ -213,8 +216,9 @@ impl ProgramPair {
         if span.began_ns < started_ns || span.ended_ns < span.began_ns || span.ended_ns > now_ns() {
             let TimedSpan { began_ns, ended_ns } = span;
             return Err(protocol_failure(format!(
-                "it began at {began_ns} and ended at {ended_ns}, but was started at {started_ns} \
-                    and answered at {} on CLOCK_MONOTONIC",
+                "the program says that its loop began at {began_ns} ns and ended at {ended_ns} ns \
+                    of CLOCK_MONOTONIC, but ipcperf started it at {started_ns} ns and got its \
+                    answer at {} ns",
                 now_ns()
             )));
         }

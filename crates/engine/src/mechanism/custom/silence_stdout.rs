@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use rustix::io::Errno;
 
-use crate::mechanism::sysv::errno_result;
+use crate::platform::errno_result;
 use crate::worker::{keep_streams, output};
 
 /// Guard that discards standard output and empties standard input, for this process and the peers that it

@@ -148,11 +148,13 @@ impl Endpoint for GrpcEnd {
         self.warm_up(seat)
     }
 
+    #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         self.send_bytes(Bytes::copy_from_slice(bytes))?;
         Ok(bytes.len())
     }
 
+    #[inline]
     fn take(&mut self) -> Result<usize, Errno> {
         let message = match &mut self.state {
             GrpcState::Client(client) => client.receive_reply()?,
@@ -168,11 +170,13 @@ impl Endpoint for GrpcEnd {
         &self.taken
     }
 
+    #[inline]
     fn release(&mut self) -> Result<(), Errno> {
         self.taken = Bytes::new();
         Ok(())
     }
 
+    #[inline]
     fn send_taken(&mut self) -> Result<(), Errno> {
         let message = std::mem::take(&mut self.taken);
         self.send_bytes(message)

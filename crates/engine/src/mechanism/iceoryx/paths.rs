@@ -41,7 +41,7 @@ pub(super) fn create() -> Result<Config, Failure> {
     let (path, prefix) = (names.folder(), format!("{}-", names.prefix()));
     let folder = to_cstring(&path).ok_or_else(|| setup_failure("a path", Errno::INVAL))?;
     let config = config(folder.as_bytes(), &prefix).ok_or_else(|| {
-        setup_failure("a path for iceoryx2", Errno::NAMETOOLONG)
+        setup_failure("naming the folder for iceoryx2", Errno::NAMETOOLONG)
             .with_remedy("set TMPDIR to a shorter path of plain ASCII characters")
     })?;
     PATHS.get_or_init(|| RunPaths { folder, prefix });

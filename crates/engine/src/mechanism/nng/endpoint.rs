@@ -82,11 +82,13 @@ impl Endpoint for NngEnd {
         Ok(())
     }
 
+    #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         self.pair()?.send(bytes)?;
         Ok(bytes.len())
     }
 
+    #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
         self.pair()?.recv(bytes)
     }

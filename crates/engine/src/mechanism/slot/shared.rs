@@ -4,10 +4,11 @@ use std::os::fd::OwnedFd;
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ipcperf_model::Unavailable;
-use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
+use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::{Errno, pwrite, retry_on_intr};
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use crate::platform::memory::populate_write;
 
 /// A mapping of shared memory.
 #[derive(Debug)]
@@ -23,11 +24,10 @@ unsafe impl Send for SlotMemory {}
 unsafe impl Sync for SlotMemory {}
 
 impl SlotMemory {
-    /// Maps `bytes` bytes of a new memfd.
-    pub(in super::super) fn new_memfd(bytes: usize) -> Result<Self, Errno> {
-        let file = memfd_create("ipcperf-slot", MemfdFlags::CLOEXEC)?;
-        ftruncate(&file, bytes as u64)?;
-        Self::map(&file, bytes)
+    /// Maps `bytes` bytes of new memory without a name: of a memfd, where there are memfds.
+    #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+    pub(in super::super) fn new_unnamed(bytes: usize) -> Result<Self, Errno> {
+        Ok(Self { start: crate::platform::memory::map_shared("ipcperf-slot", bytes)?, bytes })
     }
 
     /// Maps `bytes` bytes of `file`, an empty file in a file system.
@@ -43,6 +43,27 @@ impl SlotMemory {
         Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::NOMEM)?, bytes })
     }
 
+    /// Makes every page present in the calling process.
+    pub(super) fn populate(&self) -> Result<(), Errno> {
+        // SAFETY: the range is this mapping.
+        let done = unsafe { populate_write(self.start, self.bytes) };
+        if done != Err(Errno::INVAL) {
+            return done;
+        }
+        // Before Linux 5.14 and on other systems, write to each page by adding 0 to its first word.
+        for at in (0..self.bytes).step_by(rustix::param::page_size()) {
+            // SAFETY: page-aligned and inside the mapping, where the first word of a page is either an atomic
+            // of a header, or payload that nothing uses before the peers have synchronized.
+            unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
+                .fetch_add(0, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// For mechanisms that need Linux.
+#[cfg(target_os = "linux")]
+impl SlotMemory {
     /// Takes over a mapping.
     ///
     /// # Safety
@@ -54,24 +75,6 @@ impl SlotMemory {
     /// Returns the address of the first byte.
     pub(in super::super) fn start(&self) -> NonNull<u8> {
         self.start
-    }
-
-    /// Makes every page present in the calling process.
-    pub(super) fn populate(&self) -> Result<(), Errno> {
-        // SAFETY: the range is this mapping, and populating does not change its contents.
-        let done =
-            unsafe { madvise(self.start.as_ptr().cast(), self.bytes, Advice::LinuxPopulateWrite) };
-        if done != Err(Errno::INVAL) {
-            return done;
-        }
-        // Before Linux 5.14, write to each page by adding 0 to its first word.
-        for at in (0..self.bytes).step_by(rustix::param::page_size()) {
-            // SAFETY: page-aligned and inside the mapping, where the first word of a page is either an atomic
-            // of a header, or payload that nothing uses before the peers have synchronized.
-            unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
-                .fetch_add(0, Ordering::Relaxed);
-        }
-        Ok(())
     }
 }
 
@@ -101,17 +104,9 @@ fn write_zeros(file: &OwnedFd, bytes: u64) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Checks that a memfd can be created.
-pub(in super::super) fn memory_available() -> Result<(), Unavailable> {
-    memfd_create("ipcperf-probe", MemfdFlags::CLOEXEC).map(drop).map_err(|errno| Unavailable {
-        reason: format!("memfd_create: {errno}"),
-        remedy: "needs Linux 3.17 and a seccomp filter that allows memfd_create".to_owned(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use rustix::fs::fstat;
+    use rustix::fs::{MemfdFlags, fstat, memfd_create};
 
     use super::*;
 

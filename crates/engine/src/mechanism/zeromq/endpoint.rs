@@ -15,8 +15,8 @@ use rustix::io::Errno;
 use super::{TRANSPORT, high_water_mark};
 use crate::channel::{Channel, Endpoint, Granted, Opened, Setup};
 use crate::mechanism::setup_failure::setup_failure;
-use crate::mechanism::sysv::errno_result;
 use crate::mechanism::uds_path::{listen_at, run_dir_socket_path};
+use crate::platform::errno_result;
 
 pub(super) struct ZeroMq;
 

@@ -4,6 +4,7 @@ use clap::{Args, Id};
 
 use crate::cli::suggestions::Known;
 use crate::printing::WHICH_ANSWERED_WORKLOAD;
+use ipcperf_model::duration::parse_duration;
 use ipcperf_model::placement::PAIR;
 use ipcperf_plan::{
     CustomFiles, Error, Factor, FactorError, OptionSetting, Reason, TypedLevels,
@@ -54,15 +55,16 @@ pub(in crate::cli) struct MatrixArguments {
     #[arg(help = Factor::MaxRepetitions.help("With --until-ci: maximum repetitions per case"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     max_repetitions: Option<u32>,
-    #[arg(help = Factor::MaxTime.help("With --until-ci: stop after SECONDS, but not before every case has 10 \
-        repetitions"))]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = REPETITIONS)]
+    #[arg(help = Factor::MaxTime.help("With --until-ci: end the whole measurement after TIME (such as 30s or \
+        2min), but not before every case has 10 repetitions"))]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_negative_numbers = true)]
+    #[arg(help_heading = REPETITIONS)]
     max_time: Option<f64>,
-    #[arg(help = Factor::Attempts.help("Attempts per repetition: a run that other activity disturbed is retried"))]
+    #[arg(help = Factor::Attempts.help("Attempts per repetition: a run that was disturbed by other activity is repeated"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     attempts: Option<u32>,
-    /// Values of a mechanism's option: pipe.capacity=4KiB,1MiB measures both. For custom mechanisms, MECHANISM is exec
-    /// (all programs) or lib (all libraries): exec.depth=8
+    /// Values of a mechanism's option: pipe.capacity=4KiB,1MiB measures both. exec.OPTION sets an option of all custom
+    /// programs (exec:PROGRAM), lib.OPTION of all custom libraries (lib:FILE.so): exec.depth=8
     #[arg(long, value_name = "MECHANISM.OPTION=VALUES")]
     set: Vec<String>,
     /// Size of the kernel's buffer between the peers: default, match (the same as -b), or bytes
@@ -78,7 +80,7 @@ pub(in crate::cli) struct MatrixArguments {
     #[arg(help_heading = INSTRUMENTS)]
     instrument: Vec<String>,
     #[arg(help = Factor::CounterEvents.help("Events of --instrument counters: names as for perf (cycles, \
-        L1-dcache-loads, r1b), or event sets of ipc-static (l1d, mem, ...) and ipc-benchmark (arch, tlbmem, ...)"))]
+        L1-dcache-loads, r1b), or sets of events (l1d, mem, arch, tlbmem, ...; docs/counters.md)"))]
     #[arg(long, value_name = "EVENTS", help_heading = INSTRUMENTS)]
     counter_events: Vec<String>,
     #[arg(help = Factor::ProfileEvent.help("Event that triggers the samples of --instrument profile"))]
@@ -87,8 +89,9 @@ pub(in crate::cli) struct MatrixArguments {
     #[arg(help = Factor::Seed.help("Seed of the random order of the cases; stored with the results"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     seed: Option<u64>,
-    #[arg(help = Factor::Timeout.help("Stop a run that takes longer than SECONDS; it counts as failed"))]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = REPETITIONS)]
+    #[arg(help = Factor::Timeout.help("Stop a run that takes longer than TIME (such as 500ms or 2s); it counts as failed"))]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_negative_numbers = true)]
+    #[arg(help_heading = REPETITIONS)]
     timeout: Option<f64>,
 }
 
@@ -166,8 +169,8 @@ struct MessageOptionArguments {
     #[arg(help = Factor::Reply.help("Reply of -w request-reply: echo (the request itself), or a size in bytes"))]
     #[arg(long, value_name = "SIZES", help_heading = MESSAGES)]
     reply: Vec<String>,
-    #[arg(help = Factor::Payload.help("Content of messages: constant, random, or compressible:R (shrinks by a factor \
-        R from 1 to 100 when compressed)"))]
+    #[arg(help = Factor::Payload.help("Content of messages: constant, random, or compressible:R (R times smaller when \
+        compressed; R is 1 to 100)"))]
     #[arg(long, value_name = "CONTENT", help_heading = MESSAGES)]
     payload: Vec<String>,
     #[arg(help = Factor::Buffers.help("Buffers that hold the messages: hot (always the same), rotate (16 in turn), \
@@ -175,9 +178,10 @@ struct MessageOptionArguments {
     #[arg(long, value_name = "ORDER", help_heading = MESSAGES)]
     #[arg(value_parser = Known::reuses(), hide_possible_values = true)]
     buffers: Vec<String>,
-    #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (no page faults in the measured \
-        time), before-fork (a page fault at the first write to each page, which is shared copy-on-write), or timed (a \
-        page fault at the first access to each page)"))]
+    #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (before the clock starts: no \
+        page faults in the measured time), before-fork (by the parent, so that pages are shared copy-on-write and the \
+        first write to each is a page fault in the measured time), or timed (at the first message: a page fault for \
+        each page in the measured time)"))]
     #[arg(long, value_name = "WHEN", help_heading = MESSAGES)]
     #[arg(value_parser = Known::first_touches(), hide_possible_values = true)]
     first_touch: Vec<String>,
@@ -204,7 +208,7 @@ fn placement_help() -> String {
 }
 
 fn instruments_help() -> String {
-    let what = "Instruments. Intrusive ones, which slow a case down, get separate runs, each paired with a run without \
-        them. One or more of";
+    let what = "Instruments that observe the runs. An instrument that slows a case down (intrusive) gets separate \
+        runs, each paired with a run without it. One or more of";
     Known::instruments().help(what)
 }

@@ -12,7 +12,7 @@ pub struct KernelFunctionRow {
     /// Number of calls that returned.
     pub count: u64,
     /// Number of calls for which the kernel reported only the entry or only the return, on the thread that sets the
-    /// marks. They are in no other figure. Usually zero.
+    /// marks. No other field includes these calls. Usually zero.
     pub lost_calls: u64,
     /// Total time of the calls, ns, including the functions that they call and the time that they wait. A recursive
     /// call counts towards both calls.

@@ -33,16 +33,16 @@ pub struct ProfileSummary {
     pub events: u64,
     /// Number of samples taken in the kernel; null if the kernel was not sampled.
     pub kernel_samples: Option<u64>,
-    /// Length of the part at the start of the phase whose samples were overwritten by later ones, ns. Usually zero.
+    /// Time at the start of the phase whose samples were overwritten by later samples, ns. Usually zero.
     pub overwritten_ns: u64,
     /// Source of the kernel symbols; null if the kernel was not sampled.
     pub kernel_symbols: Option<KernelSymbols>,
-    /// Share of samples at functions in which the kernel enables interrupts again. If the event is a timer
-    /// interrupt, such a sample was due earlier, while interrupts were off, in this function or before it. Null if
-    /// there are no symbols or no samples.
+    /// Share of samples at functions in which the kernel enables interrupts again. If the event is a timer interrupt,
+    /// the interrupt of such a sample was due earlier, while interrupts were off: in this function or in a function
+    /// before it. Null if there are no symbols or no samples.
     pub skid_share: Option<f64>,
-    /// Share of the role's CPU time that the samples stand for, if the event is a clock. It is below 1 where
-    /// interrupts came late or not at all. Null if the CPU time is unknown.
+    /// Share of the role's CPU time that the samples stand for, if the event is a clock. It is below 1 if interrupts
+    /// came late or not at all. Null if the CPU time is unknown.
     #[serde(default)]
     pub cpu_time_coverage: Option<f64>,
 }
@@ -64,8 +64,8 @@ pub enum SampledThreads {
 pub enum KernelSymbols {
     /// Read from the kernel.
     Read,
-    /// Hidden: the kernel reports zeroes to unprivileged readers. The places where it copies were detected
-    /// beforehand.
+    /// Hidden: the kernel reports zeroes to unprivileged readers. ipcperf found the places where the kernel copies
+    /// beforehand, by sampling a known copy.
     Hidden,
 }
 

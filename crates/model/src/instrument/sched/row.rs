@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::instrument_view::State;
 
-/// Scheduling of one role in the measured phase. Times and counts are sums over its threads, each from the time it
-/// was first seen. If there is only one thread, the times add up to the interval.
+/// Scheduling of one role in the measured phase. Times and counts are sums over its threads. Each thread is counted
+/// from the time at which it was first seen. If there is only one thread, the times add up to the interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SchedRow {
     /// Time from the first mark of the role to its second, ns.
     pub interval_ns: u64,
     /// Number of threads seen.
     pub threads: u64,
-    /// Number of switches and wake-ups of untracked threads, which are in no other figure: there is room for 32
-    /// threads.
+    /// Number of switches and wake-ups of untracked threads: there is room for 32 threads. No other field includes
+    /// these events.
     pub untracked_thread_events: u64,
-    /// Number of lost events: switches and wake-ups that must have occurred but that the kernel did not report.
-    /// After each, the time up to the next event is attributed to the previous state. Usually zero.
+    /// Number of lost events: switches and wake-ups that must have occurred but that the kernel did not report. After
+    /// each lost event, the time up to the next event is attributed to the previous state. Usually zero.
     pub lost_events: u64,
     /// Time on a CPU, ns.
     pub on_cpu_ns: u64,
@@ -42,10 +42,10 @@ pub struct SchedRow {
     /// Histogram of the time from wake-up to running, over powers of two: lower bound of each row, ns, and its
     /// count.
     pub wakeup_latency_log2_histogram_ns: Vec<(u64, u64)>,
-    /// Percentiles of the same time; null if the role was never woken.
+    /// Percentiles of the time from wake-up to running; null if the role was never woken.
     pub wakeup_latency_percentiles_ns: Option<WakeupPercentiles>,
-    /// States of the role with their start and end, ns after the first mark of any role; only the beginning is
-    /// stored.
+    /// States of the role with their start and end, ns after the first mark of any role. Only the first part of the
+    /// phase is stored.
     pub timeline: Vec<(u64, u64, State)>,
 }
 

@@ -9,7 +9,7 @@ use crate::log2_histogram::percentile;
 pub struct SyscallRow {
     /// Name of the call, or its number if the name is unknown.
     pub syscall: String,
-    /// Number of the call; `None` for the row that collects all calls beyond the table.
+    /// Number of the call; `None` for the row that sums up all calls for which the table had no room.
     pub number: Option<u32>,
     /// Number of calls that returned.
     pub count: u64,

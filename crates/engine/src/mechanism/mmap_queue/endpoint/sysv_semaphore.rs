@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use super::shared::QueueMemory;
 use super::{Blocking, Count, SleepOutcome, liveness_timespec};
 use crate::mechanism::sysv;
+use crate::platform::errno_result;
 
 /// Number of semaphores in the set: full and free slots, in both directions.
 const SEMAPHORES: libc::c_int = 4;
@@ -40,7 +41,7 @@ impl SysvSemaphore {
     fn set_value(self, initial: u32) -> Result<(), Errno> {
         let (set, number) = (self.set, libc::c_int::from(self.number));
         // SAFETY: with `SETVAL` the call takes only numbers.
-        sysv::errno_result(unsafe { libc::semctl(set, number, libc::SETVAL, initial) }).map(drop)
+        errno_result(unsafe { libc::semctl(set, number, libc::SETVAL, initial) }).map(drop)
     }
 }
 
@@ -55,7 +56,7 @@ fn semaphore_set(number: u16) -> Result<libc::c_int, Errno> {
         let set = sysv::create(|key, flags| unsafe { libc::semget(key, SEMAPHORES, flags) })?;
         SET.store(set, Ordering::Relaxed);
     }
-    sysv::errno_result(SET.load(Ordering::Relaxed)).map_err(|_| Errno::INVAL)
+    errno_result(SET.load(Ordering::Relaxed)).map_err(|_| Errno::INVAL)
 }
 
 impl Count for SysvSemaphore {

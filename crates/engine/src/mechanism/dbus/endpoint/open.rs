@@ -7,10 +7,11 @@ use ipcperf_model::Failure;
 use super::link::{DbusLink, DbusRole, setup_io_failure};
 use super::{broker, daemon};
 use crate::channel::Setup;
+use crate::mechanism::dbus::VIA;
 
 /// Opens the connection that the option `via` selects.
 pub(super) fn open(setup: &Setup<'_>) -> Result<DbusLink, Failure> {
-    match setup.option(&super::VIA) {
+    match setup.option(&VIA) {
         "peer" => peer(),
         "broker" => broker::open(setup),
         _ => daemon::open(setup),

@@ -1,0 +1,66 @@
+//! Implementation of `eventfd`.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use ipcperf_model::{Failure, Unavailable};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
+
+use crate::channel::{Blocking, Channel, Mechanism, Opened, Setup};
+use crate::mechanism::setup_failure::setup_failure;
+use crate::mechanism::slot::{Doorbell, SlotEnd, open_ends, slot_memory};
+use crate::platform::memory::shared_memory_available;
+use crate::worker;
+
+/// The part of `eventfd` that needs Linux.
+pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
+    availability: available,
+    in_flight_messages: |_| 2,
+    execute: worker::execute::<Eventfd>,
+    ..Mechanism::BASE
+};
+
+fn available() -> Result<(), Unavailable> {
+    shared_memory_available()?;
+    eventfd(0, EventfdFlags::SEMAPHORE).map(drop).map_err(|errno| Unavailable {
+        reason: format!("eventfd2: {errno}"),
+        remedy: "needs Linux 2.6.30 and a seccomp filter that allows eventfd2".to_owned(),
+    })
+}
+
+struct Eventfd;
+
+impl Channel for Eventfd {
+    type End = SlotEnd<EventfdDoorbell>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        let mut flags = EventfdFlags::CLOEXEC | EventfdFlags::SEMAPHORE;
+        if setup.blocking == Blocking::Try {
+            flags |= EventfdFlags::NONBLOCK;
+        }
+        open_ends(setup, slot_memory(setup)?, |_| {
+            let counter = eventfd(0, flags).map_err(|e| setup_failure("eventfd2", e))?;
+            Ok(EventfdDoorbell { counter: Arc::new(counter) })
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+struct EventfdDoorbell {
+    counter: Arc<OwnedFd>,
+}
+
+impl Doorbell for EventfdDoorbell {
+    #[inline]
+    fn ring(&self, calls: &mut u64) -> Result<(), Errno> {
+        *calls += 1;
+        rustix::io::write(&*self.counter, &1_u64.to_ne_bytes()).map(drop)
+    }
+
+    #[inline]
+    fn wait(&self, calls: &mut u64) -> Result<(), Errno> {
+        *calls += 1;
+        rustix::io::read(&*self.counter, &mut [0_u8; 8]).map(drop)
+    }
+}

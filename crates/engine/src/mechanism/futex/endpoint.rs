@@ -1,0 +1,27 @@
+//! Implementation of `futex`.
+
+use ipcperf_model::Failure;
+
+use crate::channel::{Channel, Mechanism, Opened, Setup};
+use crate::mechanism::futex_doorbell::FutexDoorbell;
+use crate::mechanism::slot::{SlotEnd, open_ends, slot_memory};
+use crate::platform::memory::shared_memory_available;
+use crate::worker;
+
+/// The part of `futex` that needs Linux.
+pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
+    availability: shared_memory_available,
+    in_flight_messages: |_| 2,
+    execute: worker::execute::<Futex>,
+    ..Mechanism::BASE
+};
+
+struct Futex;
+
+impl Channel for Futex {
+    type End = SlotEnd<FutexDoorbell>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        open_ends(setup, slot_memory(setup)?, |spot| Ok(FutexDoorbell { location: spot }))
+    }
+}

@@ -1,0 +1,125 @@
+//! Implementation of `posix-mq`.
+
+use std::ffi::CStr;
+use std::os::fd::AsFd;
+
+use ipcperf_model::Failure;
+use rustix::io::Errno;
+
+use crate::buffer::Buffer;
+use crate::channel::{
+    Blocking, Channel, Descriptors, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
+};
+use crate::leftovers::message_queue::{QueueDirection, queue_name};
+use crate::leftovers::{RunNames, run_names};
+use crate::mechanism::setup_failure::setup_failure;
+use crate::platform::message_queue::{self, MessageQueue, default_messages, max_messages, unlink};
+use crate::worker;
+
+/// The part of `posix-mq` that needs Linux or FreeBSD.
+pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
+    availability: message_queue::available,
+    limit: |_| Some(limit()),
+    execute: worker::execute::<PosixMq>,
+    ..Mechanism::BASE
+};
+
+fn limit() -> Limit {
+    let (bytes, reason) = message_queue::max_message();
+    Limit { bytes, reason }
+}
+
+struct PosixMq;
+
+impl Channel for PosixMq {
+    type End = PosixMqEnd;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<PosixMqEnd>, Failure> {
+        let names = run_names()?;
+        let (there, messages) = create_queue(setup, &names, QueueDirection::Forward)?;
+        let (back, _) = create_queue(setup, &names, QueueDirection::Reverse)?;
+        let copy =
+            |queue: &MessageQueue| queue.try_clone().map_err(|errno| setup_failure("dup", errno));
+        let message_bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX);
+        let end = |out, into| PosixMqEnd {
+            outgoing: out,
+            incoming: into,
+            message_bytes,
+            receive_buffer: None,
+        };
+        let (sender, receiver) = (end(copy(&there)?, copy(&back)?), end(back, there));
+        let granted = Granted { kernel_buffer_bytes: Some(messages * setup.buffer_bytes) };
+        Ok(Opened { sender, receiver, granted })
+    }
+}
+
+/// Creates a queue, already unlinked, and returns it with the number of messages that it holds: as many as
+/// requested, or fewer if the limits allow no more.
+fn create_queue(
+    setup: &Setup<'_>,
+    names: &RunNames,
+    direction: QueueDirection,
+) -> Result<(MessageQueue, u64), Failure> {
+    let requested =
+        setup.kernel_buffer_requested_bytes.map(|bytes| bytes / setup.buffer_bytes.max(1));
+    let messages =
+        requested.map_or_else(default_messages, |requested| requested.min(max_messages()));
+    let mut messages = messages.max(1);
+    loop {
+        match open(setup, &queue_name(names, direction), messages) {
+            Ok(queue) => return Ok((queue, messages)),
+            Err(Errno::MFILE) if messages > 1 => messages /= 2,
+            Err(errno) => {
+                return Err(setup_failure("mq_open", errno)
+                    .with_remedy("raise RLIMIT_MSGQUEUE (ulimit -q) or fs.mqueue.queues_max"));
+            }
+        }
+    }
+}
+
+fn open(setup: &Setup<'_>, name: &CStr, messages: u64) -> Result<MessageQueue, Errno> {
+    let wait = if setup.blocking == Blocking::Try { libc::O_NONBLOCK } else { 0 };
+    let queue = MessageQueue::create(name, wait, messages, setup.buffer_bytes)?;
+    // If the name remains, the command removes it.
+    let _ = unlink(name);
+    Ok(queue)
+}
+
+#[derive(Debug)]
+struct PosixMqEnd {
+    outgoing: MessageQueue,
+    incoming: MessageQueue,
+    message_bytes: usize,
+    /// Buffer for a whole message: the kernel requires this size even if a shorter message is expected.
+    receive_buffer: Option<Buffer>,
+}
+
+impl Endpoint for PosixMqEnd {
+    const KEEPS_BOUNDARIES: bool = true;
+
+    fn prepare(&mut self) -> Result<(), Errno> {
+        self.receive_buffer = Some(Buffer::new_touched(self.message_bytes, 0)?);
+        Ok(())
+    }
+
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.outgoing.send(bytes)?;
+        Ok(bytes.len())
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        if bytes.len() >= self.message_bytes {
+            return self.incoming.receive(bytes);
+        }
+        let buffer = self.receive_buffer.as_mut().ok_or(Errno::INVAL)?;
+        let got = self.incoming.receive(buffer)?;
+        bytes.get_mut(..got).ok_or(Errno::MSGSIZE)?.copy_from_slice(&buffer[..got]);
+        Ok(got)
+    }
+
+    fn descriptors(&self) -> Option<Descriptors<'_>> {
+        Some(Descriptors { read: self.incoming.as_fd(), write: self.outgoing.as_fd() })
+    }
+}

@@ -1,0 +1,70 @@
+//! Implementation of `posix-sem`.
+
+use ipcperf_model::Failure;
+use rustix::io::Errno;
+
+use crate::channel::{Blocking, Channel, Mechanism, Opened, Setup};
+use crate::mechanism::setup_failure::setup_failure;
+use crate::mechanism::slot::{
+    Doorbell, DoorbellLocation, DoorbellMemory, SlotEnd, open_ends, slot_memory,
+};
+use crate::platform::errno_result;
+use crate::platform::memory::shared_memory_available;
+use crate::worker;
+
+/// The part of `posix-sem` that needs Linux or FreeBSD.
+pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
+    availability: shared_memory_available,
+    in_flight_messages: |_| 2,
+    execute: worker::execute::<PosixSem>,
+    ..Mechanism::BASE
+};
+
+const _: () = assert!(size_of::<libc::sem_t>() <= size_of::<DoorbellMemory>());
+
+struct PosixSem;
+
+impl Channel for PosixSem {
+    type End = SlotEnd<SemaphoreDoorbell>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        open_ends(setup, slot_memory(setup)?, |spot| {
+            let bell = SemaphoreDoorbell { location: spot };
+            // SAFETY: the address is that of memory for a semaphore, which is unused.
+            errno_result(unsafe { libc::sem_init(bell.address(), 1, 0) })
+                .map_err(|e| setup_failure("sem_init", e))?;
+            Ok(bell)
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+struct SemaphoreDoorbell {
+    location: DoorbellLocation,
+}
+
+impl SemaphoreDoorbell {
+    fn address(&self) -> *mut libc::sem_t {
+        self.location.address().as_ptr().cast()
+    }
+}
+
+impl Doorbell for SemaphoreDoorbell {
+    #[inline]
+    fn ring(&self, _: &mut u64) -> Result<(), Errno> {
+        // SAFETY: `open` made the semaphore, and it lives as long as the spot.
+        errno_result(unsafe { libc::sem_post(self.address()) }).map(drop)
+    }
+
+    #[inline]
+    fn wait(&self, calls: &mut u64) -> Result<(), Errno> {
+        // SAFETY: as for `ring`.
+        let tried = errno_result(unsafe { libc::sem_trywait(self.address()) }).map(drop);
+        if tried != Err(Errno::AGAIN) || self.location.blocking == Blocking::Try {
+            return tried;
+        }
+        *calls += 1;
+        // SAFETY: as for `ring`.
+        errno_result(unsafe { libc::sem_wait(self.address()) }).map(drop)
+    }
+}

@@ -1,0 +1,87 @@
+//! Implementation of `sysv-sem`.
+
+use ipcperf_model::{Failure, Unavailable};
+use rustix::io::Errno;
+
+use crate::channel::{Blocking, Channel, Mechanism, Opened, Setup};
+use crate::mechanism::setup_failure::setup_failure;
+use crate::mechanism::slot::{Doorbell, SlotEnd, open_ends, slot_memory};
+use crate::mechanism::sysv;
+use crate::platform::memory::shared_memory_available;
+use crate::worker;
+
+/// The part of `sysv-sem` that needs Linux.
+pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
+    availability: available,
+    in_flight_messages: |_| 2,
+    execute: worker::execute::<SysvSem>,
+    ..Mechanism::BASE
+};
+
+fn available() -> Result<(), Unavailable> {
+    shared_memory_available()?;
+    // SAFETY: the call takes only numbers.
+    sysv::available("semget", |key| unsafe { libc::semget(key, 0, 0) })
+}
+
+struct SysvSem;
+
+impl Channel for SysvSem {
+    type End = SlotEnd<SysvDoorbell>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        sysv::remove_on_parent_death();
+        // SAFETY: the call takes only numbers.
+        let id =
+            sysv::create(|key, flags| unsafe { libc::semget(key, 4, flags) }).map_err(|e| {
+                setup_failure("semget", e)
+                    .with_remedy("raise kernel.sem with sysctl, or free semaphores (see ipcs -s)")
+            })?;
+        let opened = slot_memory(setup).and_then(|memory| {
+            let wait = if setup.blocking == Blocking::Try { libc::IPC_NOWAIT } else { 0 };
+            open_ends(setup, memory, |spot| {
+                Ok(SysvDoorbell { id, number: spot.number, wait_flag: wait })
+            })
+        });
+        if opened.is_err() {
+            SysvDoorbell { id, number: 0, wait_flag: 0 }.remove();
+        }
+        opened
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SysvDoorbell {
+    id: libc::c_int,
+    number: u16,
+    wait_flag: libc::c_int,
+}
+
+impl SysvDoorbell {
+    #[inline]
+    fn add(self, change: i16, calls: &mut u64) -> Result<(), Errno> {
+        *calls += 1;
+        #[allow(clippy::cast_possible_truncation, reason = "IPC_NOWAIT has 12 bits")]
+        let flags = self.wait_flag as i16;
+        let mut operation = libc::sembuf { sem_num: self.number, sem_op: change, sem_flg: flags };
+        // SAFETY: the pointer is to one operation, as the count says.
+        sysv::object_outcome(unsafe { libc::semop(self.id, &raw mut operation, 1) }).map(drop)
+    }
+}
+
+impl Doorbell for SysvDoorbell {
+    #[inline]
+    fn ring(&self, calls: &mut u64) -> Result<(), Errno> {
+        self.add(1, calls)
+    }
+
+    #[inline]
+    fn wait(&self, calls: &mut u64) -> Result<(), Errno> {
+        self.add(-1, calls)
+    }
+
+    fn remove(&self) {
+        // SAFETY: removing a set takes only numbers, and fails harmlessly if the set is gone.
+        unsafe { libc::semctl(self.id, 0, libc::IPC_RMID) };
+    }
+}

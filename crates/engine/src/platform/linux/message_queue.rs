@@ -1,0 +1,144 @@
+//! POSIX message queues, whose descriptors are file descriptors.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr::null_mut;
+
+use ipcperf_model::Unavailable;
+use rustix::fs::fstat;
+use rustix::io::Errno;
+
+use super::sysctl::read_sysctl;
+use crate::platform::errno_result;
+
+/// An open queue.
+#[derive(Debug)]
+pub(crate) struct MessageQueue(OwnedFd);
+
+impl MessageQueue {
+    /// Creates the queue `name`, which only its owner may use, for `messages` messages of `message_bytes` bytes.
+    ///
+    /// # Errors
+    /// Returns the system's error.
+    pub(crate) fn create(
+        name: &CStr,
+        flags: libc::c_int,
+        messages: u64,
+        message_bytes: u64,
+    ) -> Result<Self, Errno> {
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC | flags;
+        // SAFETY: all zero is a valid value of these plain numbers.
+        let mut wanted: libc::mq_attr = unsafe { std::mem::zeroed() };
+        let number = |count: u64| libc::c_long::try_from(count).map_err(|_| Errno::INVAL);
+        (wanted.mq_maxmsg, wanted.mq_msgsize) = (number(messages)?, number(message_bytes)?);
+        // SAFETY: the name is NUL-terminated, and with `O_CREAT` the permissions and the attributes follow in
+        // this order.
+        let made =
+            unsafe { libc::mq_open(name.as_ptr(), flags, 0o600 as libc::c_uint, &raw mut wanted) };
+        Self::from_raw(made)
+    }
+
+    /// Opens the existing queue `name` to find out about it.
+    fn open(name: &CStr) -> Result<Self, Errno> {
+        let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC;
+        // SAFETY: the name is NUL-terminated; without O_CREAT nothing is created.
+        Self::from_raw(unsafe { libc::mq_open(name.as_ptr(), flags) })
+    }
+
+    fn from_raw(queue: libc::mqd_t) -> Result<Self, Errno> {
+        let queue = errno_result(queue)?;
+        // SAFETY: the descriptor was just opened and is closed once.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(queue) }))
+    }
+
+    /// Sends `bytes` as one message.
+    #[inline]
+    pub(crate) fn send(&self, bytes: &[u8]) -> Result<(), Errno> {
+        // SAFETY: pointer and length are those of `bytes`.
+        let sent =
+            unsafe { libc::mq_send(self.0.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), 0) };
+        errno_result(sent).map(drop)
+    }
+
+    /// Receives a message into `bytes`, which has room for the longest, and returns its length.
+    #[inline]
+    pub(crate) fn receive(&self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        let (start, most) = (bytes.as_mut_ptr().cast(), bytes.len());
+        // SAFETY: pointer and length are those of `bytes`; a null pointer declines the priority.
+        let got = unsafe { libc::mq_receive(self.0.as_raw_fd(), start, most, null_mut()) };
+        usize::try_from(got).map_err(|_| errno_result(-1).err().unwrap_or(Errno::IO))
+    }
+
+    /// Returns another handle of the queue.
+    ///
+    /// # Errors
+    /// Returns `EMFILE` if no descriptor is left.
+    pub(crate) fn try_clone(&self) -> Result<Self, Errno> {
+        self.0.try_clone().map(Self).map_err(|_| Errno::MFILE)
+    }
+}
+
+impl AsFd for MessageQueue {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Returns the user who owns the queue `name`; `None` if there is none or it is not accessible.
+pub(crate) fn owner(name: &CStr) -> Option<u32> {
+    MessageQueue::open(name).and_then(fstat).ok().map(|status| status.st_uid)
+}
+
+/// Removes the name of a queue.
+///
+/// # Errors
+/// Returns the system's error.
+pub(crate) fn unlink(name: &CStr) -> Result<(), Errno> {
+    // SAFETY: the name is NUL-terminated.
+    errno_result(unsafe { libc::mq_unlink(name.as_ptr()) }).map(drop)
+}
+
+/// Upper bound for the bytes that the kernel charges for a queue of one message, in addition to that message.
+const QUEUE_OVERHEAD_BYTES: u64 = 512;
+
+/// Returns the size of the largest message, bytes, with the reason.
+pub(crate) fn max_message() -> (u64, String) {
+    let max_bytes = read_sysctl("fs/mqueue/msgsize_max", 8192);
+    // SAFETY: all zero is a valid limit, and the pointer is to a whole one.
+    let allowed = unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_MSGQUEUE, &raw mut limit);
+        limit.rlim_cur
+    };
+    let half = (allowed / 2).saturating_sub(QUEUE_OVERHEAD_BYTES);
+    if max_bytes <= half {
+        return (max_bytes, format!("fs.mqueue.msgsize_max is {max_bytes}"));
+    }
+    (half, format!("RLIMIT_MSGQUEUE is {allowed} bytes for two queues"))
+}
+
+/// Number of messages for which a queue has room, unless another number is requested.
+pub(crate) fn default_messages() -> u64 {
+    read_sysctl("fs/mqueue/msg_default", 10).min(max_messages())
+}
+
+/// Largest number of messages for which a queue may have room.
+pub(crate) fn max_messages() -> u64 {
+    read_sysctl("fs/mqueue/msg_max", 10)
+}
+
+/// Checks that this kernel has queues.
+///
+/// # Errors
+/// Returns what is missing.
+pub(crate) fn available() -> Result<(), Unavailable> {
+    // SAFETY: the name is NUL-terminated, and nothing is created.
+    let probed = unsafe { libc::mq_open(c"/ipcperf-probe".as_ptr(), libc::O_RDONLY) };
+    match MessageQueue::from_raw(probed) {
+        Err(Errno::NOSYS | Errno::PERM) => Err(Unavailable {
+            reason: "mq_open: this kernel or a seccomp filter refuses it".to_owned(),
+            remedy: "needs CONFIG_POSIX_MQUEUE and a filter that allows mq_open".to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,92 @@
+//! FreeBSD.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::io::Errno;
+
+use crate::platform::errno_result;
+
+pub(crate) mod message_queue;
+
+/// CPUs of a thread.
+pub(crate) mod affinity {
+    pub(crate) use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    /// Whether a thread can be pinned to a CPU.
+    pub(crate) const CAN_PIN: bool = true;
+}
+
+/// Descriptors that a program started later does not inherit.
+pub(crate) mod close_on_exec {
+    pub(crate) use rustix::net::{RecvFlags, SocketFlags, accept_with, socket_with, socketpair};
+    pub(crate) use rustix::pipe::{PipeFlags, pipe_with};
+
+    /// Flag with which descriptors that arrive in a message are closed on exec.
+    pub(crate) const RECEIVED: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+}
+
+/// Adoption of orphans.
+pub(crate) mod subreaper {
+    use std::ptr::null_mut;
+
+    use rustix::io::Errno;
+
+    use crate::platform::errno_result;
+
+    /// Makes this process the parent of its orphaned descendants.
+    pub(crate) fn acquire() -> Result<(), Errno> {
+        // SAFETY: the call takes only numbers; 0 is this process.
+        let got = unsafe { libc::procctl(libc::P_PID, 0, libc::PROC_REAP_ACQUIRE, null_mut()) };
+        errno_result(got).map(drop)
+    }
+}
+
+/// Signal that a process gets when its parent dies.
+pub(crate) mod parent_death {
+    pub(crate) use rustix::process::{
+        parent_process_death_signal, set_parent_process_death_signal,
+    };
+}
+
+/// Identity and resource use of a thread.
+pub(crate) mod thread {
+    use std::ffi::CStr;
+
+    use rustix::io::Errno;
+
+    /// Argument of getrusage for the calling thread alone.
+    pub(crate) const RUSAGE_THREAD: libc::c_int = libc::RUSAGE_THREAD;
+
+    /// Identifier of the calling thread.
+    pub(crate) fn id() -> u32 {
+        // SAFETY: the call has no precondition.
+        unsafe { libc::pthread_getthreadid_np() }.unsigned_abs()
+    }
+
+    /// Names the calling thread.
+    #[allow(clippy::unnecessary_wraps, reason = "may fail on Linux")]
+    pub(crate) fn set_name(name: &CStr) -> Result<(), Errno> {
+        // SAFETY: the name is NUL-terminated, and the thread is the calling one.
+        unsafe { libc::pthread_set_name_np(libc::pthread_self(), name.as_ptr()) };
+        Ok(())
+    }
+}
+
+/// Process ID of the other end of a connected Unix domain socket.
+///
+/// # Errors
+/// Returns the system's error.
+pub(crate) fn peer_pid(socket: &OwnedFd) -> Result<i32, Errno> {
+    // SAFETY: all zero is a valid value of these plain numbers.
+    let mut peer: libc::xucred = unsafe { std::mem::zeroed() };
+    let mut length = libc::socklen_t::try_from(size_of::<libc::xucred>()).unwrap_or(0);
+    let value = (&raw mut peer).cast();
+    // SAFETY: the kernel writes at most `length` bytes, the whole of `peer`, and their number to `length`. Level 0 is
+    // that of Unix domain sockets (unix(4)).
+    let got = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), 0, libc::LOCAL_PEERCRED, value, &raw mut length)
+    };
+    errno_result(got)?;
+    // SAFETY: since FreeBSD 13 the kernel stores the process ID in the union; before, it leaves the zero.
+    Ok(unsafe { peer.cr_pid__c_anonymous_union.cr_pid })
+}

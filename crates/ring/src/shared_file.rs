@@ -1,0 +1,62 @@
+//! The file behind a ring's memory: it has a fixed length and no name.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::ftruncate;
+
+/// Creates a memfd of fixed length. If it could be shortened, a side that accesses its mapping could be killed by
+/// `SIGBUS`.
+#[cfg(target_os = "linux")]
+pub(crate) fn create(bytes: usize) -> io::Result<OwnedFd> {
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = memfd_create("ipcperf-ring", flags)?;
+    ftruncate(&file, bytes as u64)?;
+    fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    Ok(file)
+}
+
+/// Creates a POSIX shared memory object and removes its name at once. Its length can be changed by whoever has the
+/// descriptor, which is closed as soon as the ring is mapped.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn create(bytes: usize) -> io::Result<OwnedFd> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use rustix::fs::Mode;
+    use rustix::io::Errno;
+    use rustix::shm::{self, OFlags};
+
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+    loop {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        // macOS allows 31 bytes.
+        let name = format!("/ipcperf-{}-{number}", std::process::id());
+        match shm::open(&name, flags, Mode::RUSR | Mode::WUSR) {
+            Err(Errno::EXIST) => {}
+            opened => {
+                let file = opened?;
+                shm::unlink(&name)?;
+                ftruncate(&file, bytes as u64)?;
+                return Ok(file);
+            }
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn the_file_keeps_its_length() {
+        let file = create(8192).unwrap();
+        for bytes in [0, 4096, 16384] {
+            assert_eq!(ftruncate(&file, bytes), Err(Errno::PERM));
+        }
+    }
+}
