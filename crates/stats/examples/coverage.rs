@@ -113,8 +113,9 @@ fn heights() {
     println!("\n## Slopes and plateau heights\n");
     println!(
         "Each curve with a slope has the true slope 0.3. `slope, median` and `slope, mean` are the median and the \
-         mean of the slopes of the blocks. Each curve with a plateau has the true height 1, and the plateau is \
-         found with a tolerance of 10 %. Widths are in units of the slope or the height.\n"
+         mean of the slopes of the blocks. Each curve with a plateau has the true height 1. The plateau is the end \
+         of the curve at which all medians are within 10 % of the same height. Widths are in units of the slope or \
+         the height.\n"
     );
     println!("| noise | blocks | slope, median | slope, mean | height of a plateau |");
     println!("|---|---|---|---|---|");

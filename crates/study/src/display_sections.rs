@@ -28,7 +28,7 @@ pub(crate) const FIGURE: Section = Section {
             "{ mechanism = \"pipe\" }",
             "none",
             "baseline cases. In each block, the values of each line are divided by those of a baseline line. \
-             The two lines have the same levels of all factors that `relative_to` does not name. The baseline \
+             The baseline of a line is the baseline line with the same levels of all other factors. The baseline \
              itself is not drawn",
         ),
         optional(
