@@ -236,8 +236,8 @@ fn a_limit_on_a_files_size_ends_as_a_full_disk_does() {
     let sandbox = Sandbox::open();
     let results = sandbox.results();
     let arguments =
-        format!("run -m pipe -b 64 --total 6400 --repetitions 40 --out {}", results.display());
-    let full = sandbox.finish(after(&sandbox, "ulimit -f 16", &arguments)).expect(5);
+        format!("run -m pipe -b 64 --total 6400 --repetitions 60 --out {}", results.display());
+    let full = sandbox.finish(after(&sandbox, "ulimit -f 80", &arguments)).expect(5);
     assert!(full.stderr.contains("results so far are kept"), "{}", full.stderr);
     sandbox.run(&format!("show {}", results.display())).expect(0);
     sandbox.run(&format!("resume {}", results.display())).expect(0);

@@ -60,7 +60,7 @@ fn a_file_that_is_no_library_is_told() {
     let sandbox = Sandbox::open();
     let text = sandbox.path("text.so");
     fs::write(&text, "not a library\n".repeat(100)).expect("a file");
-    is_unavailable(&sandbox, &text.display().to_string(), "invalid ELF header");
+    is_unavailable(&sandbox, &text.display().to_string(), "it is not a shared library");
     let folder = sandbox.path("tmp").display().to_string();
     is_unavailable(&sandbox, &folder, "it is not a regular file");
     let nowhere = sandbox.path("nowhere.so").display().to_string();

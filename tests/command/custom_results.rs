@@ -11,8 +11,8 @@ use crate::skip::skip;
 #[test]
 fn names_and_options_that_say_nothing_are_mistakes() {
     refused("run -m lib:", &["mechanism `lib:`"]);
-    refused("run -m exec:", &["mechanism `exec:`"]);
-    refused("run -m lbi:x.so", &["mechanism `lbi:x.so`"]);
+    refused("run -m exec:", &["mechanism `exec:`", "exec:PROGRAM"]);
+    refused("run -m lbi:x.so", &["mechanism `lbi:x.so`", "lib:FILE.so"]);
     refused("run -m pipe --set lib.x=1", &["--set lib.NAME needs a mechanism lib:FILE in -m"]);
     refused("run -m lib:/x --set lib.=1", &["lib.NAME=VALUES"]);
     refused("run -m lib:/x --set lib.a=1 --set lib.a=2", &["lib:/x.a is set twice"]);

@@ -31,6 +31,8 @@ fn an_unknown_name_gets_the_nearest_or_all_of_them() {
     refused("run -m pipe --mode 2pro", &["mode `2pro`", "`2proc`"]);
     refused("run -m pipe --placement splt", &["placement `splt`", "split"]);
     refused("plan -m pip", &["did you mean `pipe`?"]);
+    refused("plan -m mq", &["did you mean one of `posix-mq`, `sysv-mq`?"]);
+    refused("plan -m pipe --instrument perf", &["did you mean one of `counters`, `profile`?"]);
     refused("lst", &["lst"]);
     refused("list mechansims", &["mechanisms"]);
     refused("list unix-steam", &["`unix-steam`", "did you mean `unix-stream`?"]);
@@ -57,6 +59,7 @@ fn an_unknown_or_incomplete_flag_is_named() {
     refused("run -m pipe --bogus", &["--bogus"]);
     refused("run -m pipe --repetition 3", &["--repetition", "--repetitions"]);
     refused("run -b 64", &["--mechanism"]);
+    refused("plan", &["name a study, or mechanisms with -m NAMES (see ipcperf plan --help)"]);
     refused("run -m pipe --total", &["--total"]);
     refused("show", &["FILE"]);
     refused("run -m pipe --repetitions many", &["--repetitions", "many"]);
@@ -97,7 +100,10 @@ fn an_absurd_size_is_refused_before_anything_runs() {
 #[test]
 fn a_matrix_of_refusals_names_the_limit() {
     refused("run -m udp -b 65508", &["the case is refused", "at most 65507 bytes"]);
-    refused("run -m pipe --mode 1thread --placement split", &["refused", "one thread"]);
+    refused(
+        "run -m pipe --mode 1thread --placement split",
+        &["refused", "one thread", "another mode"],
+    );
     refused("run -m null --verify", &["refused", "leave out --verify"]);
 }
 

@@ -105,7 +105,7 @@ fn a_whole_file_is_shown_without_a_warning() {
 fn a_foreign_file_is_refused() {
     let written = DamagedFile::new();
     written.refused("", &["not an ipcperf results file"]);
-    written.refused("hello\n", &["not an ipcperf results file"]);
+    written.refused("hello\n", &["not an ipcperf results file", "; name a file"]);
     written.refused("{\"a\":1}\n{\"b\":2}\n", &["not an ipcperf results file"]);
     written.refused("[]\n", &["not an ipcperf results file"]);
     written.refused(&written.lines[1..].join("\n"), &["not an ipcperf results file"]);

@@ -127,30 +127,33 @@ def table(rows: list[list[str]]) -> str:
 PAGE = """# Hostile tests
 
 This page shows the results of running `ipcperf` under hostile conditions: invalid arguments, kills, other
-users, exhausted resources.
+users and exhausted resources.
 
     scripts/hostile --write-page docs/hostile.md   # runs the tests and writes this page
 
 | part | what a trial runs |
 | --- | --- |
 | random commands | `ipcperf` with random arguments, some of them invalid |
-| kills | a measurement whose processes, all or some, are interrupted or killed, then `ipcperf resume` |
-| two users | a measurement of one of two users, who measure at once with a common `/tmp` and IPC |
-| two PID namespaces | the same for one user whose two measurements run in two PID namespaces |
-| resource limits | `ipcperf` under one of ten limits, such as open files, processes or file size |
+| kills | a measurement that is interrupted or has some or all processes killed, then `ipcperf resume` |
+| two users | a measurement while another user measures |
+| two PID namespaces | a measurement while the same user measures in another PID namespace |
+| resource limits | `ipcperf` under one of ten limits, such as the number of open files or the file size |
 | replaced program | a measurement during which the file of `ipcperf` is replaced or deleted |
+
+With two users or two PID namespaces, both measurements use the same folder for temporary files and the same
+IPC namespace.
 
 The last table shows the number of trials, and the number of findings of each kind:
 
 - **hang**: a command neither ends nor writes to its results file for {hang:.0f} s
 - **crash**: a command panics, or is killed by a signal that neither the test nor a resource limit sent
-- **leak**: a process or a name (socket file, shared-memory object, queue, ...) is left behind. If the
-  test has killed a command together with its worker, or has run a command under a resource limit, it
-  runs `ipcperf doctor --clean` before it searches for leaks
+- **leak**: a process or a name (socket file, shared-memory object, queue, ...) is left behind. In two
+  situations, the test runs `ipcperf doctor --clean` before it searches for leaks: after it has killed a
+  command together with its worker, and after it has run a command under a resource limit
 - **lost or duplicated sample**: a run is missing from the results file, or occurs twice
-- **unexpected exit**: an exit code that is not documented, or not possible in this trial. Also
-  counted: a run that fails while the program is replaced, an object of another user that `ipcperf`
-  removes, and terminal control characters in the output
+- **unexpected exit**: an exit code that is not documented, or that is not possible in this trial. Three
+  other findings count as unexpected exits: a run that fails while the program is replaced, an object of
+  another user that `ipcperf` removes, and terminal control characters in the output
 
 To repeat the random choices of these results, run `scripts/hostile --seed {seed}`.
 

@@ -127,25 +127,26 @@ impl Tally {
         let mut page = format!(
             "# Power of the hypothesis tests\n\n<!-- Made by tests/planted: IPCPERF_WRITE_DOCS=1 cargo test -p \
              ipcperf --test planted -->\n\nHow often does each [hypothesis test](hypotheses.md#tests) give the \
-             right verdict? To find out, {files} results files were filled with generated values for which the \
-             right verdicts are known. Then `ipcperf study judge` judged the claims in these files. Each file has \
-             one claim for each row of the last table, so each row counts {files} verdicts. To repeat this:\n\n    \
-             cargo test -p ipcperf --test planted\n\nThe noise of the values is lognormal. Its standard deviation \
-             is 1 to 5 % within a block, and three times as much between blocks. Each file has 8 to 16 buffer \
-             sizes ([levels](glossary.md#level)), and 10 or 30 repetitions of each case. In a quarter of the \
-             files, 3 % of the samples are excluded. The *bound* of a claim separates the values for which the \
-             claim is true from the values for which it is false. For example, the bound of `faster-than` is a \
-             ratio of 1.\n\n| the claim is | true value | required verdicts |\n|---|---|---|\n| true, false | \
-             several standard errors from the bound, on the true or on the false side | at least 95 % right |\n| \
-             true, not detectable | on the true side of the bound, at a distance of one standard error or less | \
-             at most 5 % wrong, at least 60 % inconclusive |\n| at the bound | exactly on the bound. Such a claim \
-             counts as false, and is the false claim that is most likely to be supported by chance | at most {:.0} \
-             of {files} supported (5 %, plus an allowance for chance) |\n\nThe *right* verdict on a true claim is \
-             *supported*. The right verdict on a false claim, or on a claim at the bound, is *rejected*. The \
-             *wrong* verdict is *rejected* on a true claim, and *supported* on a false claim or on a claim at the \
-             bound. Some inconclusive verdicts estimate how many repetitions would decide the claim. The last \
-             column of the following table counts these verdicts.\n\n| test | the claim is | right | wrong | \
-             inconclusive | inconclusive with estimate |\n|---|---|--:|--:|--:|--:|\n",
+             right verdict? The following command generates {files} results files with simulated values, so the \
+             right verdict on each claim is known. It then judges the claims with `ipcperf study judge`:\n\n    cargo \
+             test -p ipcperf --test planted\n\nEach file has one claim for each row of the last table, so each \
+             row counts {files} verdicts.\n\nThe noise of the values is lognormal. Its standard deviation is 1 \
+             to 5 % within a block, and three times as large between blocks. Each file has 8 to 16 buffer sizes \
+             ([levels](glossary.md#level)), and 10 or 30 repetitions of each case. In a quarter of the files, 3 \
+             % of the samples are [excluded](glossary.md#excluded).\n\nThe *bound* of a claim separates the \
+             values for which the claim is true from the values for which it is false. For example, the bound of \
+             `faster-than` is a ratio of 1. The claims are of four kinds:\n\n| the claim is | true value | \
+             required verdicts |\n|---|---|---|\n| true, false | several standard errors from the bound: on the \
+             true side for a true claim, on the false side for a false claim | at least 95 % right |\n| true, \
+             not detectable | on the true side of the bound, at a distance of one standard error or less | at \
+             most 5 % wrong, and at least 60 % inconclusive |\n| at the bound | exactly on the bound. Such a \
+             claim counts as false. Of all false claims, it is the one most likely to be supported by chance | \
+             at most {:.0} of {files} supported (5 %, plus an allowance for chance) |\n\nFor a true claim, the \
+             verdict *supported* is right, and *rejected* is wrong. For a false claim or a claim at the bound, \
+             the verdict *rejected* is right, and *supported* is wrong. Some inconclusive verdicts contain an \
+             estimate of how many repetitions would decide the claim. The last column of the following table \
+             counts these verdicts.\n\n| test | the claim is | right | wrong | inconclusive | inconclusive with \
+             estimate |\n|---|---|--:|--:|--:|--:|\n",
             max_false_support(float(files)).floor()
         );
         for &test in &self.tests {
@@ -160,8 +161,8 @@ impl Tally {
         let [printed, held] = self.crossings;
         let _ = writeln!(
             page,
-            "\nThe test `crosses-over` reported {printed} 95 % intervals of the buffer size at which two lines \
-             cross. {held} of them contain the true size."
+            "\nThe test `crosses-over` reported the buffer size at which two lines cross in {printed} files, each \
+             time with a 95 % interval. {held} of these intervals contain the true size."
         );
         page
     }

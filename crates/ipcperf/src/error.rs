@@ -249,8 +249,12 @@ fn wrong_study(path: &Path, mistakes: &[Mistake]) -> String {
 pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
     ("0", "done"),
     ("1", "study judge --gate: a testable hypothesis is not supported, or none is testable"),
-    ("2", "wrong arguments, bad input, or every case exceeds a limit of its mechanism"),
-    ("3", "none of the requested cases can run on this machine"),
+    (
+        "2",
+        "wrong arguments or bad input; also if every case is refused, for example because its messages are larger than \
+         its mechanism can carry",
+    ),
+    ("3", "this machine lacks what the requested cases need (CPUs, kernel features, programs)"),
     ("4", "some runs failed; the results of the other runs are kept"),
     ("5", "results or other output could not be written"),
     ("130, 143", "stopped by SIGINT (130) or SIGTERM (143); results so far are kept"),

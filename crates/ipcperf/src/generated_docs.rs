@@ -78,44 +78,51 @@ const MECHANISMS_INTRODUCTION: &str = "\
 <!-- Made from the list of mechanisms by scripts/write-docs: change it there. -->
 
 A [mechanism](glossary.md#mechanism) is one way for bytes to get from one [peer](glossary.md#peer) to the other. This page
-compares all mechanisms that ipcperf measures. After the table, each mechanism has a section with its options.
+compares all mechanisms that ipcperf measures. After the comparison, each mechanism has a section with its options.
 
     ipcperf list mechanisms                                     # shows which mechanisms work on this machine
     ipcperf run -m pipe,unix-stream -b 64,64KiB                 # measures two mechanisms
     ipcperf run -m pipe -b 64KiB --set pipe.capacity=4KiB,1MiB  # measures a pipe with two capacities
 
-Columns of the table; *(option)* means that an option of the mechanism decides:
+The first table explains the columns of the second table, which compares the mechanisms. If a cell of the second table ends in
+`(option)`, an option of the mechanism selects one of the values in the cell.
 
 | column | values |
 |---|---|
-| boundaries | `messages`: each receive returns exactly one message. `byte stream`: a receive returns what has arrived, which may be a part of a message or several messages |
+| boundaries | `messages`: each receive returns exactly one message. `byte stream`: a receive returns the bytes that have arrived, which may be a part of a message or several messages |
 | delivery | `reliable`: every byte arrives, in order. `may lose messages`: ipcperf counts the lost messages. `moves nothing`: the receiver gets no data |
-| payload path | `kernel`: each peer makes a system call for every message. `shared memory`: both peers map the same memory, and a message needs no system call unless a peer sleeps. `shared memory + doorbell`: both peers map the same memory, and each peer makes a system call ([doorbell](glossary.md#doorbell)) for every message. `cross-memory read`: the receiver makes a system call that reads the sender's memory. `none`: the payload goes nowhere |
+| payload path | `kernel`: each peer makes a system call for every message. `shared memory`: both peers map the same memory, and a message needs a system call only if a peer has to wait. `shared memory + doorbell`: both peers map the same memory, and each peer makes a system call ([doorbell](glossary.md#doorbell)) for every message. `cross-memory read`: the receiver makes a system call that reads the sender's memory. `none`: the payload is not transferred |
 | waiting | `sleeps`: a peer that has to wait sleeps at once, and the other peer has to wake it. `spins`: a peer that has to wait polls before it sleeps, or polls without ever sleeping |
-| payload | `copied`: the receiver gets a copy. `borrowed until it is copied`: the receiver gets a copy, which is made when it reads; until then the sender must not change the message. `handed over in place`: the receiver reads the message in the sender's memory; the sender must not change the message until the receiver has returned it. `dropped`: the receiver gets nothing |
-| peer death | how a peer learns from the mechanism that the other peer was killed. `EOF or error`: a send or a receive returns end of file or an error, in some cases only a later one. `error on send`: a send returns an error, in some cases only a later one; a peer that only receives keeps waiting. `not detected`: a peer that sends or receives keeps waiting. (In a measurement, ipcperf itself notices the death and ends the run) |
-| between users | whether processes of different users can connect if neither process started the other |
+| payload | `copied`: the receiver gets a copy. `borrowed until it is copied`: the receiver gets a copy, but this copy is made only when the receiver reads. Until then, the sender must not change the message. `handed over in place`: the receiver reads the message in the sender's memory. The sender must not change the message until the receiver has returned it. `dropped`: the receiver gets nothing |
+| peer death | what the mechanism reports to a peer after the other peer was killed. `EOF or error`: sends and receives return end of file or an error. In some cases, the first calls after the death still succeed. `error on send`: sends return an error. In some cases, the first sends after the death still succeed. A peer that only receives keeps waiting. `not detected`: a peer that sends or receives keeps waiting. In all three cases, ipcperf itself notices the death during a measurement and ends the run |
+| between users | `yes`: two processes of different users can connect, even if neither process started the other. `no`: they cannot connect, for the stated reason |
 
 ";
 
 /// Text of the page on mechanisms between the table and the sections.
 const MECHANISMS_TERMS: &str = "
-Terms in the sections:
+The sections use these terms:
 
-- `wait=poll` is an option of the section's mechanism with its value, as in `--set pipe.wait=poll`.
+- `wait=poll` stands for the option `wait` of the section's mechanism with the value `poll`. In the section on `pipe`, it stands
+  for `--set pipe.wait=poll`.
 - In a *stream*, only the sender sends. In a *round trip*, the receiver answers each message before the sender sends the next
-  one. An *echo* (`--reply echo`) is an answer that consists of the received message, sent from the memory in which the
-  message arrived.
-- `1thread` and `2thread` are [modes](glossary.md#mode). In mode `1thread`, one thread acts as both peers, so no call may
-  block.
-- A number in parentheses after a system setting is its usual default: fs.mqueue.msgsize_max (8192).
-- `--kernel-buffer` requests a size for the kernel's buffer between the peers. If a section says that it \"does not apply\",
-  it has no effect on that mechanism.
+  one. An *echo* (`--reply echo`) is an answer that consists of the received message. The receiver sends it from the memory in
+  which the message arrived.
+- `1thread` and `2thread` are [modes](glossary.md#mode). In mode `1thread`, one thread acts as both peers. No call may
+  block then, because there is no other thread that could end the wait.
+- A number in parentheses after a system setting is the usual default of this setting. For example,
+  `fs.mqueue.msgsize_max (8192)` means that `fs.mqueue.msgsize_max` is usually 8192.
+- `--kernel-buffer` requests a size for the kernel's buffer between the peers. If a section says that `--kernel-buffer`
+  does not apply, this flag has no effect on the mechanism.
+- `--verify` checks the content of every message. `--payload` and `--touch` are [message options](glossary.md#message-options).
 - A *call* is a system call. ipcperf counts the calls with which each peer moves messages.
 - A *descriptor* is a file descriptor.
+- A *memfd* is a file in memory that has no path (`memfd_create`). A *seal* (`F_ADD_SEALS`) forbids a kind of change
+  to a memfd, such as shrinking it or writing to it.
+- To *compose* a message is to write its payload.
 - *Before the clock starts* means before the timed part of a run.
-- [Noise detection](glossary.md#noise-detection), [run delay](glossary.md#run-delay), [role](glossary.md#role) and
-  [phase](glossary.md#phase) are in the glossary.
+- The glossary explains [noise detection](glossary.md#noise-detection), [run delay](glossary.md#run-delay),
+  [role](glossary.md#role) and [phase](glossary.md#phase).
 ";
 
 #[test]
@@ -134,11 +141,11 @@ fn the_page_on_usage_has_every_mechanism() {
 fn the_exporters_page_is_that_of_the_list() {
     let mut page = String::from(
         "# Exporters\n\n<!-- Made from the list of exporters by scripts/write-docs: change it there. -->\n\nExporters \
-         write results in the formats of other programs. `ipcperf export FORMAT FILE...` exports results files; the \
-         option `--export FORMAT=PATH` exports the results of a measurement when it ends:\n\n    ipcperf export csv \
-         FILE -o results.csv\n    ipcperf run -m pipe -b 64KiB --export benchstat=new.txt\n\nNumbers are not \
-         rounded, except in the tables of `markdown`. The [glossary](glossary.md) explains the terms.\n\n| format | \
-         content |\n|---|---|\n",
+         write results in the formats of other programs. `ipcperf export FORMAT FILE...` exports results files. With \
+         the option `--export FORMAT=PATH`, a command that measures exports its results when the measurement ends. \
+         Examples:\n\n    ipcperf export csv FILE -o results.csv\n    ipcperf run -m pipe -b 64KiB --export \
+         benchstat=new.txt\n\nOnly the format `markdown` rounds numbers. The [glossary](glossary.md) explains the \
+         terms.\n\n| format | content |\n|---|---|\n",
     );
     for exporter in EXPORTERS {
         let (name, about) = (exporter.name, exporter.about);
@@ -154,14 +161,15 @@ fn the_exporters_page_is_that_of_the_list() {
 fn the_programs_page_is_that_of_the_list() {
     let mut page = String::from(
         "# Compatibility programs\n\n<!-- Made from the list of programs by scripts/write-docs: \
-            change it there. -->\n\n`ipcperf compat PROGRAM` runs ipcperf as another benchmark, \
+            change it there. -->\n\n`ipcperf compat PROGRAM` runs ipcperf in place of another benchmark, \
             with the same arguments, output and exit codes:\n\n    ipcperf compat ipc-static -i \
             pipe 2proc\n    ipcperf compat --install ~/bin    # creates a link for each program\n    \
-            ~/bin/lat_pipe -m 64\n\nMeasurements work as in `ipcperf run`: the peers run in new \
-            processes, and the clock runs from just before the first byte is sent to just after \
-            the last byte is received. No processes, sockets, queues or temporary files of a run \
-            remain afterwards. `ipcperf compat --about PROGRAM` prints the usage of a program \
-            and its differences from the original.\n\n| program | measures |\n|---|---|\n",
+            ~/bin/lat_pipe -m 64\n\nMeasurements work as in `ipcperf run`: the sender and the \
+            receiver (the [peers](glossary.md#peer)) run in new processes, and the clock runs from \
+            just before the first byte is sent to just after the last byte is received. After a \
+            run, none of its processes, sockets, queues and temporary files remain. `ipcperf compat \
+            --about PROGRAM` prints the usage of a program and its differences from the original.\n\n\
+            | program | measures |\n|---|---|\n",
     );
     for program in PROGRAMS {
         let names = program.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
@@ -202,8 +210,9 @@ fn the_environment_page_is_that_of_its_fields() {
     let properties = &schema.as_value()["properties"];
     let mut page = String::from(
         "# Environment\n\n<!-- Made from the fields of the environment by scripts/write-docs: change it there. \
-         -->\n\n`ipcperf machine` shows these fields, and the header of each results file contains them. A value that \
-         could not be read is null.\n",
+         -->\n\nThis page describes the fields in which ipcperf stores the properties of the machine, the kernel and its \
+         own process.\n`ipcperf machine` shows these fields, and the header of each results file contains them. A value \
+         that could not be read is null.\n",
     );
     for section in Environment::default().sections() {
         write!(page, "\n## {}\n\n| key | type | description |\n|---|---|---|\n", section.title)

@@ -28,6 +28,15 @@ impl CustomKind {
             Self::Library => "lib",
         }
     }
+
+    /// Returns the form of a name of the kind, for help and errors.
+    #[must_use]
+    pub const fn form(self) -> &'static str {
+        match self {
+            Self::Program => "exec:PROGRAM",
+            Self::Library => "lib:FILE.so",
+        }
+    }
 }
 
 /// Name of a custom mechanism, such as `lib:FILE`.

@@ -52,11 +52,13 @@ impl Placement {
             Self::Same => {
                 "one CPU for both: shows the cost of a message if nothing runs in parallel"
             }
-            Self::Split => "any two CPUs: shows what peers gain and lose by working in parallel",
+            Self::Split => {
+                "the first two allowed CPUs: shows what peers gain and lose by working in parallel"
+            }
             Self::Smt => "two hardware threads of a core",
             Self::Llc => "two cores that share the last-level cache",
             Self::Numa => "two NUMA nodes",
-            Self::Free => "not pinned, as a service usually is: the scheduler decides",
+            Self::Free => "not pinned: the scheduler decides, as for most services",
             Self::Pair(..) => "the given CPUs",
         }
     }

@@ -177,7 +177,7 @@ fn refused_by_mode(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> 
     }
     match spec.cpus {
         Some([sender, receiver]) if spec.mode == Mode::OneThread && sender != receiver => {
-            Some("one thread cannot be on two CPUs".to_owned())
+            Some("one thread cannot be on two CPUs; use placement same, or another mode".to_owned())
         }
         _ => None,
     }

@@ -33,6 +33,8 @@ const MAX_PATH_BYTES: usize = 2_048;
 const MAX_ANSWER_BYTES: u64 = 4_096;
 /// Number of bytes of a file that are read at once.
 const CHUNK_BYTES: usize = 65_536;
+/// First bytes of a shared library on Linux.
+const ELF_MAGIC: [u8; 4] = *b"\x7fELF";
 /// Reference to the documentation, for hints.
 const DOCS_HINT: &str = "see docs/custom-mechanisms.md";
 
@@ -174,10 +176,27 @@ fn unusable(reason: &str, remedy: &str) -> Unavailable {
     Unavailable { reason: reason.to_owned(), remedy: remedy.to_owned() }
 }
 
+/// Checks that the regular file at `path` starts like a shared library. The error of the dynamic loader would only
+/// describe the first bytes of the file.
+fn check_format(path: &Path) -> Result<(), Unavailable> {
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    let read =
+        File::open(path).and_then(|file| file.take(ELF_MAGIC.len() as u64).read_to_end(&mut start));
+    // If the file cannot be read, the loader reports the reason.
+    if read.is_ok() && start != ELF_MAGIC {
+        return Err(unusable("it is not a shared library", DOCS_HINT));
+    }
+    Ok(())
+}
+
 /// Starts a separate process in which the library at `path` describes itself, and returns the description.
 fn inspect_library(path: &Path) -> Result<LibraryFacts, Unavailable> {
     check_library_support()?;
     file_mode(path)?;
+    check_format(path)?;
     let failed = |error: std::io::Error| {
         unusable(&format!("ipcperf cannot start a process that loads it: {error}"), DOCS_HINT)
     };

@@ -23,6 +23,8 @@ macro_rules! default_number {
 
 /// Number of valid repetitions of each case.
 pub(crate) const REPETITIONS: DefaultNumber = default_number!(10);
+/// With `--until-ci`: number of valid repetitions before the interval is first checked.
+pub(crate) const MIN_REPETITIONS: u32 = 10;
 /// With `--until-ci`: number of repetitions after which a case is given up.
 pub(crate) const MAX_REPETITIONS: DefaultNumber = default_number!(500);
 /// With `--until-ci`: time after which no case that has the minimum number of repetitions is repeated, s.
@@ -171,6 +173,16 @@ impl Factor {
     #[must_use]
     pub const fn default_text(self) -> &'static str {
         self.names().default
+    }
+
+    /// Returns the minimum of a number of repetitions or attempts; `None` for other factors.
+    #[must_use]
+    pub const fn minimum(self) -> Option<u32> {
+        match self {
+            Self::Repetitions | Self::Attempts => Some(1),
+            Self::MaxRepetitions => Some(MIN_REPETITIONS),
+            _ => None,
+        }
     }
 
     /// Returns a line of help: `about` and the default.

@@ -232,7 +232,8 @@ mod tests {
         let typed = TypedRequest { mechanisms: text("udp"), buffers: text("1MiB"), ..NULL };
         assert!(words(&typed).starts_with("the case is refused"));
         let typed = TypedRequest { modes: text("1thread"), placements: text("split"), ..NULL };
-        assert!(words(&typed).ends_with("one thread cannot be on two CPUs"));
+        let two_cpus = "one thread cannot be on two CPUs; use placement same, or another mode";
+        assert!(words(&typed).ends_with(two_cpus));
         let typed = TypedRequest { buffers: text("1000000GiB"), ..NULL };
         assert!(words(&typed).contains("memory"));
     }

@@ -11,7 +11,7 @@ use ipcperf_model::{KernelBuffer, Mode, PayloadCheck};
 use ipcperf_observe::Instrument;
 
 use super::options::Options;
-use super::stopping_rule::{check_at_least, range_error};
+use super::stopping_rule::{check_minimum, range_error};
 use super::{Events, Grouping, StoppingRule, Total};
 use crate::error::Error;
 use crate::factor::{ATTEMPTS, Factor, TIMEOUT_S};
@@ -130,7 +130,7 @@ impl SurveyLength {
 }
 
 pub(super) fn check_attempts(number: u32) -> Result<u32, FactorError> {
-    check_at_least(1, number, Factor::Attempts)
+    check_minimum(Factor::Attempts, number)
 }
 
 pub(super) fn check_timeout(seconds: f64) -> Result<Duration, FactorError> {

@@ -4,7 +4,7 @@ use ipcperf_engine::mechanism::{MECHANISMS, RequestedMechanism};
 use ipcperf_model::placement::{self, Placement};
 use ipcperf_model::suggestion::{nearest, unknown_word};
 use ipcperf_model::workload::{self, WORKLOADS};
-use ipcperf_model::{KernelBuffer, Mode, size};
+use ipcperf_model::{CustomKind, KernelBuffer, Mode, size};
 
 use super::CustomFiles;
 use crate::custom;
@@ -93,8 +93,30 @@ pub(super) fn parse_mechanism(
         return Ok(planned.into());
     }
     let found = MECHANISMS.iter().copied().find(|known| known.name == word);
-    let unknown = || FactorError::unknown(Factor::Mechanism, word, mechanism_names());
-    found.map(RequestedMechanism::from).ok_or_else(unknown)
+    found.map(RequestedMechanism::from).ok_or_else(|| unknown_mechanism(word))
+}
+
+/// Builds the error for a `word` that is not the name of a mechanism.
+fn unknown_mechanism(word: &str) -> FactorError {
+    match custom_hint(word) {
+        Some(hint) => FactorError::new(Factor::Mechanism, word, Reason::Unknown(hint)),
+        None => {
+            let forms = CustomKind::ALL.into_iter().map(CustomKind::form);
+            FactorError::unknown(Factor::Mechanism, word, mechanism_names().chain(forms))
+        }
+    }
+}
+
+/// Returns a hint if `word` is the prefix of a custom mechanism without a file, or a file without the prefix. Names of
+/// the list contain neither a slash nor a dot.
+fn custom_hint(word: &str) -> Option<String> {
+    let prefix = word.strip_suffix(':');
+    if let Some(kind) = CustomKind::ALL.into_iter().find(|kind| prefix == Some(kind.word())) {
+        return Some(format!("{word} needs a file: {}", kind.form()));
+    }
+    let [program, library] = CustomKind::ALL.map(CustomKind::form);
+    let hint = || format!("write {program} for a program, or {library} for a library");
+    word.contains(['/', '.']).then(hint)
 }
 
 /// Returns the names of the mechanisms of the list.
@@ -155,11 +177,22 @@ mod tests {
         let short =
             unknown_word_error("export format", "cvs", ["csv", "json"].into_iter()).to_string();
         assert_eq!(short, "unknown export format `cvs`; did you mean `csv`?");
+        let far = parse_mechanism("zzz", CustomFiles::Inspect).unwrap_err().to_string();
+        assert!(far.ends_with(", exec:PROGRAM, lib:FILE.so"), "{far}");
         let far = parse_workload("zzz").unwrap_err().to_string();
         assert_eq!(
             far,
             "unknown workload `zzz`; expected one of stream, round-trip, request-reply"
         );
+    }
+
+    #[test]
+    fn a_custom_mechanism_needs_its_prefix_and_its_file() {
+        let printed = |word| parse_mechanism(word, CustomFiles::Inspect).unwrap_err().to_string();
+        assert_eq!(printed("exec:"), "unknown mechanism `exec:`; exec: needs a file: exec:PROGRAM");
+        let hint = "write exec:PROGRAM for a program, or lib:FILE.so for a library";
+        assert_eq!(printed("./prog"), format!("unknown mechanism `./prog`; {hint}"));
+        assert_eq!(printed("lbi:x.so"), format!("unknown mechanism `lbi:x.so`; {hint}"));
     }
 
     /// The test would take minutes if the list were compared with itself, or the word letter by letter.

@@ -3,11 +3,9 @@
 
 use ipcperf_model::{Looks, Precision};
 
-use crate::factor::{Factor, MAX_REPETITIONS, MAX_TIME_S, REPETITIONS};
+use crate::factor::{Factor, MAX_REPETITIONS, MAX_TIME_S, MIN_REPETITIONS, REPETITIONS};
 use crate::factor_error::{FactorError, Reason};
 
-/// With `--until-ci`: number of valid repetitions before the interval is first checked.
-const MIN_REPETITIONS: u32 = 10;
 /// Maximum time limit, s (one week): a longer one is a typing error.
 pub const MAX_TIME_LIMIT_S: f64 = 604_800.0;
 
@@ -36,7 +34,7 @@ impl StoppingRule {
     ) -> Result<Self, FactorError> {
         let Some(percent) = until_ci_percent else {
             let repetitions = repetitions.unwrap_or(REPETITIONS.value);
-            return check_at_least(1, repetitions, Factor::Repetitions).map(Self::Repetitions);
+            return check_minimum(Factor::Repetitions, repetitions).map(Self::Repetitions);
         };
         if !(percent > 0.0 && percent < 100.0) {
             return Err(range_error(Factor::UntilCi, &percent, "above 0 and below 100 %"));
@@ -45,7 +43,7 @@ impl StoppingRule {
         Ok(Self::UntilCi(Precision {
             half_width: percent / 100.0,
             min_repetitions: MIN_REPETITIONS,
-            max_repetitions: check_at_least(MIN_REPETITIONS, max, Factor::MaxRepetitions)?,
+            max_repetitions: check_minimum(Factor::MaxRepetitions, max)?,
             max_time_s: check_time_limit(most_s.unwrap_or_else(|| f64::from(MAX_TIME_S.value)))?,
         }))
     }
@@ -74,12 +72,14 @@ pub(super) fn range_error(factor: Factor, number: &impl ToString, what: &str) ->
     FactorError::new(factor, &number.to_string(), Reason::MustBe(what.to_owned()))
 }
 
-/// Returns `number` if it is at least `least`.
-pub(super) fn check_at_least(least: u32, number: u32, factor: Factor) -> Result<u32, FactorError> {
-    if number < least {
-        return Err(range_error(factor, &number, &format!("at least {least}")));
+/// Returns `number` if it is at least the minimum of `factor`.
+pub(super) fn check_minimum(factor: Factor, number: u32) -> Result<u32, FactorError> {
+    match factor.minimum() {
+        Some(minimum) if number < minimum => {
+            Err(range_error(factor, &number, &format!("at least {minimum}")))
+        }
+        _ => Ok(number),
     }
-    Ok(number)
 }
 
 fn check_time_limit(number: f64) -> Result<f64, FactorError> {

@@ -137,10 +137,18 @@ pub fn parse(input: impl Read + Send) -> Result<Results, ParseError> {
     Ok(reading.finish(header, &blocks.input_end()))
 }
 
+/// Returns the message for a file that is not a results file, for this reason.
+fn foreign_file(reason: &str) -> String {
+    format!(
+        "not an ipcperf results file: {reason}; name a file that ipcperf run or study run wrote (default folder: \
+         ~/.local/share/ipcperf)"
+    )
+}
+
 fn header(line: &[u8]) -> Result<Header, String> {
-    let foreign = || "not an ipcperf results file: the first line is not a header".to_owned();
+    let foreign = || foreign_file("the first line is not a header");
     if line.is_empty() {
-        return Err("not an ipcperf results file: the file is empty".to_owned());
+        return Err(foreign_file("the file is empty"));
     }
     let value: serde_json::Value = serde_json::from_slice(line).map_err(|_| foreign())?;
     if value["kind"] != "header" {
@@ -339,7 +347,9 @@ mod tests {
 
     #[test]
     fn what_is_no_results_file_is_told_in_words() {
-        assert_eq!(error_text(""), "not an ipcperf results file: the file is empty");
+        let empty = error_text("");
+        assert!(empty.starts_with("not an ipcperf results file: the file is empty; "), "{empty}");
+        assert!(empty.contains("~/.local/share/ipcperf"), "{empty}");
         assert!(error_text("hello\nworld\n").contains("not a header"));
         assert!(error_text("{\"kind\":\"sample\"}\n").contains("not a header"));
         assert!(

@@ -102,6 +102,10 @@ pub struct Sample {
     pub warm_up_slices_ns: Option<Vec<u64>>,
     /// CPU time of the kernel threads that work for the mechanism, on the CPUs of the run, ns.
     pub kernel_thread_ns: Option<u64>,
+    /// CPU time divided by the number of messages, or round trips, that arrived, ns: that of all roles, and of the kernel
+    /// threads that work for the mechanism. Null if the CPU time of a role is unknown. Absent in files of older versions.
+    #[serde(default)]
+    pub cpu_ns_per_message: Option<f64>,
     /// Median round trip, ns.
     pub round_trip_ns_p50: Option<u64>,
     /// 90th percentile of the round trips, ns.
@@ -243,6 +247,11 @@ impl Sample {
             round_trip_ns_mean: mean_ns(&run, &measurement),
             warm_up_slices_ns: Some(measurement.slices_ns).filter(|slices| !slices.is_empty()),
             kernel_thread_ns: measurement.kernel_thread_ns,
+            cpu_ns_per_message: cpu_per_message(
+                roles.iter().map(|role| role.cpu_ns),
+                measurement.kernel_thread_ns,
+                measurement.messages,
+            ),
             round_trip_ns_p50: trips.map(|trips| trips.p50_ns),
             round_trip_ns_p90: trips.map(|trips| trips.p90_ns),
             round_trip_ns_p99: trips.map(|trips| trips.p99_ns),
@@ -260,6 +269,21 @@ impl Sample {
             run,
         }
     }
+}
+
+/// Returns the CPU time of a message, ns: that of all roles and of the kernel threads. `None` if that of a role is unknown.
+#[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
+pub(super) fn cpu_per_message(
+    of_roles: impl Iterator<Item = Option<u64>>,
+    kernel_thread_ns: Option<u64>,
+    messages: u64,
+) -> Option<f64> {
+    let of_roles = of_roles.collect::<Option<Vec<u64>>>()?;
+    if of_roles.is_empty() || messages == 0 {
+        return None;
+    }
+    let all = of_roles.into_iter().chain(kernel_thread_ns);
+    Some(all.map(|ns| ns as f64).sum::<f64>() / messages as f64)
 }
 
 /// Computes elapsed time divided by trips, which is also known if no trip was timed individually.

@@ -27,9 +27,9 @@ pub(crate) const FIGURE: Section = Section {
             ValueType::Cases,
             "{ mechanism = \"pipe\" }",
             "none",
-            "baseline cases. In each block, the values of each line are divided by those of a baseline line. \
-             The baseline of a line is the baseline line with the same levels of all other factors. The baseline \
-             itself is not drawn",
+            "baseline cases. In each block, the values of each line are divided by those of its baseline: the line \
+             of baseline cases that has the same levels of all factors except those that `relative_to` names. \
+             Baselines are not drawn",
         ),
         optional(
             "marks",
@@ -164,8 +164,8 @@ const ROW: &[Key] = &[
         ValueType::Fields,
         "{ role = \"sender\", syscall = \"openat\" }",
         "all observations",
-        "field values of the observations that count in this row; they apply in addition to the field values \
-         in the metric of the column",
+        "field values that an observation must have to count in this row, in addition to the field values in the \
+         metric of the column",
     ),
     optional(
         "where",

@@ -32,7 +32,7 @@ pub enum Error {
 /// Returns what to do about a study that cannot be read.
 fn unreadable_hint(source: &io::Error) -> &'static str {
     match source.kind() {
-        io::ErrorKind::NotFound => "; to list the bundled studies: ipcperf study list",
+        io::ErrorKind::NotFound => "; check the path",
         io::ErrorKind::PermissionDenied => "; check the permissions of the file and of its folder",
         io::ErrorKind::IsADirectory => "; name a study file, not a folder",
         _ => "",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ipcperf_model::Role;
 use ipcperf_model::suggestion::nearest;
-use ipcperf_results::analysis::{main_figure, ns_per_message};
+use ipcperf_results::analysis::{cpu_ns_per_message, main_figure, ns_per_message};
 use ipcperf_results::{ObservationRecord, Sample, role_key, role_keys};
 
 use super::document::Entry;
@@ -109,6 +109,14 @@ pub const METRICS: &[SampleMetric] = &[
         value: |sample| {
             Some(sum_over_roles(sample, "user_ns")? + sum_over_roles(sample, "system_ns")?)
         },
+    },
+    SampleMetric {
+        name: "cpu_per_message",
+        unit: "ns",
+        better: Better::Lower,
+        about: "CPU time per message, or per round trip: of all roles, and of the kernel threads that work for the \
+            mechanism",
+        value: cpu_ns_per_message,
     },
     SampleMetric {
         name: "user",

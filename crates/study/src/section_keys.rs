@@ -73,7 +73,7 @@ pub(crate) const SAMPLING: Section = Section {
             Factor::MaxTime,
             ValueType::Duration(0.001, MAX_TIME_LIMIT_S),
             "\"2min\"",
-            "with `until_ci`: time after which a case with at least 10 repetitions is no longer repeated",
+            "with `until_ci`: time limit of the measurement; after it, a case is repeated only until it has 10 repetitions",
         ),
         factor_key(
             Factor::Attempts,
@@ -151,7 +151,7 @@ const MATRIX_KEYS: &[Key] = &[
         Factor::Placement,
         ValueType::Levels,
         "\"same\"",
-        "CPUs of the peers: same (one CPU for both), split (any two), free (the scheduler decides), ...",
+        "CPUs of the peers: same (one CPU for both), split (one CPU for each), free (the scheduler decides), ...",
     ),
     factor_key(
         Factor::KernelBuffer,
@@ -163,15 +163,15 @@ const MATRIX_KEYS: &[Key] = &[
         Factor::Touch,
         ValueType::Levels,
         "\"both\"",
-        "peers that access every payload byte: write (the sender), read (the receiver), both, none",
+        "access to every payload byte: write (the sender writes it), read (the receiver reads it), both, none",
     ),
     factor_key(Factor::Payload, ValueType::Levels, "\"random\"", "content of the messages"),
     factor_key(
         Factor::Buffers,
         ValueType::Levels,
         "\"rotate\"",
-        "buffers that hold the messages: hot (always the same one), rotate (16 in turn), cold (buffers of at least \
-         256 MiB together, in turn)",
+        "buffers that hold the messages: hot (one buffer for all messages), rotate (16 buffers in turn), cold (in \
+         turn, buffers with a total size of at least 256 MiB)",
     ),
     factor_key(
         Factor::FirstTouch,
@@ -266,7 +266,7 @@ const fn length_keys(default_sizes: &'static str) -> [Key; 5] {
             ValueType::Levels,
             "\"same\"",
             AS_IN_MATRIX,
-            "CPUs of the peers: same (one CPU for both), split (any two), free (the scheduler decides), ...",
+            "CPUs of the peers: same (one CPU for both), split (one CPU for each), free (the scheduler decides), ...",
         ),
     ]
 }
@@ -294,9 +294,9 @@ pub(crate) const CORRECTION: Key = optional(
     "\"holm\"",
     "holm",
     "correction for multiple comparisons, if the claim has several parts. holm and benjamini-hochberg correct \
-     p-values by the method of that name; for intervals, both divide alpha by the number of parts \
-     (Bonferroni). none: no correction. The correction applies to rejection and, if `min_fraction` is below 1, \
-     to support",
+     p-values by the method of that name. Both correct intervals by Bonferroni's method: alpha is divided by the \
+     number of parts. none: no correction. The correction applies to the verdict rejected and, if `min_fraction` \
+     is below 1, also to the verdict supported",
 );
 /// Minimum share of parts that must hold.
 pub(crate) const MIN_FRACTION: Key = optional(

@@ -84,6 +84,7 @@ SAMPLE: Columns = RUN | {
     "warm_up_ns": Kind.INTEGER,
     "warm_up_slices_ns": Kind.ANYTHING,
     "kernel_thread_ns": Kind.INTEGER,
+    "cpu_ns_per_message": Kind.NUMBER,
     "round_trip_ns_p50": Kind.INTEGER,
     "round_trip_ns_p90": Kind.INTEGER,
     "round_trip_ns_p99": Kind.INTEGER,

@@ -147,7 +147,7 @@ fn a_file_that_cannot_be_read_is_named() {
     let sandbox = Sandbox::open();
     for (name, word) in [
         ("/", "directory"),
-        ("/nowhere/study.toml", "No such file"),
+        ("/nowhere/study.toml", "; check the path"),
         ("pipe-or-sokcet", "`pipe-or-socket`"),
         ("/dev/zero", "the maximum size of a study"),
         ("/proc/self/exe", "the maximum size of a study"),

@@ -102,54 +102,69 @@ pub(super) const NULLS: [Null; 24] = [
     null(
         "faster-than",
         ONE_END,
-        ("one pair is equal; in all other pairs the first line is clearly faster", ""),
+        (
+            "the lines of one pair are equally fast; in all other pairs, the first line is clearly faster",
+            "",
+        ),
         |line, _| on_first(line, 0.0, -CLEAR),
     ),
     null(
         "faster-than",
         BOTH_ENDS_REJECT,
-        ("all pairs are equal, and no advantage is negligible", "negligible = 0.0\n"),
+        ("the lines of each pair are equally fast; `negligible` is 0", "negligible = 0.0\n"),
         |_, _| 0.0,
     ),
-    null("differs", BOTH_ENDS, ("one pair is equal; all others clearly differ", ""), |line, _| {
-        on_first(line, 0.0, CLEAR)
-    }),
+    null(
+        "differs",
+        BOTH_ENDS,
+        ("the lines of one pair are equal; the lines of all other pairs clearly differ", ""),
+        |line, _| on_first(line, 0.0, CLEAR),
+    ),
     null(
         "differs",
         ONE_END_REJECTS,
-        ("all pairs differ by the largest negligible difference", "negligible = 0.2\n"),
+        (
+            "the lines of each pair differ by the largest difference that counts as negligible",
+            "negligible = 0.2\n",
+        ),
         |_, _| FIFTH,
     ),
     null(
         "equivalent",
         BOTH_ENDS,
-        ("one pair differs by the margin; all others are equal", "margin = 0.2\n"),
+        (
+            "the lines of one pair differ by the margin; the lines of all other pairs are equal",
+            "margin = 0.2\n",
+        ),
         |line, _| on_first(line, FIFTH, 0.0),
     ),
     null(
         "equivalent",
         BOTH_ENDS_REJECT,
-        ("all pairs differ by the margin", "margin = 0.2\n"),
+        ("the lines of each pair differ by the margin", "margin = 0.2\n"),
         |_, _| FIFTH,
     ),
     null(
         "ratio-within",
         ONE_END,
-        ("one ratio is on the bound; all others are clearly within it", "below = 1.2\n"),
+        (
+            "the ratio of one pair is on the upper bound; all other ratios are clearly below it",
+            "below = 1.2\n",
+        ),
         |line, _| on_first(line, FIFTH, 0.0),
     ),
     null(
         "ratio-within",
         ONE_END_REJECTS,
-        ("all ratios are on the bound", "below = 1.2\n"),
+        ("all ratios are on the upper bound", "below = 1.2\n"),
         |_, _| FIFTH,
     ),
     null(
         "always-from",
         ONE_END,
         (
-            "one pair is equal at one level; at all other levels, and in all other pairs, the \
-             first line is clearly faster",
+            "the lines of one pair are equally fast at one level; at all other levels of this pair, and in all other \
+             pairs, the first line is clearly faster",
             "from = \"2KiB\"\n",
         ),
         |line, level| if line == 0 && level == 2 { 0.0 } else { -CLEAR },
@@ -158,7 +173,7 @@ pub(super) const NULLS: [Null; 24] = [
         "always-from",
         BOTH_ENDS_REJECT,
         (
-            "all pairs are equal at each level from `from` on, and no advantage is negligible",
+            "the lines of each pair are equally fast at each level from `from` on; `negligible` is 0",
             "from = \"2KiB\"\nnegligible = 0.0\n",
         ),
         |_, _| 0.0,
@@ -167,8 +182,8 @@ pub(super) const NULLS: [Null; 24] = [
         "crosses-over",
         ONE_END,
         (
-            "at two levels, the second line is clearly faster in all pairs; at the other two levels, one pair is \
-             equal, and in all other pairs the first line is clearly faster",
+            "at the two smallest levels, the second line is clearly faster in all pairs; at the two largest levels, \
+             the lines of one pair are equally fast, and in all other pairs, the first line is clearly faster",
             "",
         ),
         |line, level| match level {
@@ -180,7 +195,7 @@ pub(super) const NULLS: [Null; 24] = [
         "crosses-over",
         ONE_END_REJECTS,
         (
-            "all pairs cross and are equal at the largest level, and no advantage is negligible",
+            "the lines of each pair cross, and are equally fast at the largest level; `negligible` is 0",
             "negligible = 0.0\n",
         ),
         |_, level| [CLEAR, CLEAR, -CLEAR, 0.0][level],
@@ -189,7 +204,8 @@ pub(super) const NULLS: [Null; 24] = [
         "rises",
         BOTH_ENDS,
         (
-            "one line is as high at the largest level as at the smallest; all others clearly rise",
+            "one line has the same height at the largest level as at the smallest level; all other lines clearly \
+             rise",
             "",
         ),
         |line, level| on_first(line, [0.0, -CLEAR, -CLEAR, 0.0][level], RISING[level]),
@@ -198,7 +214,7 @@ pub(super) const NULLS: [Null; 24] = [
         "rises",
         BOTH_ENDS_REJECT,
         (
-            "all lines have the same height at all levels except the smallest, where they are lower",
+            "each line is lower at the smallest level, and has the same height at all other levels",
             "",
         ),
         |_, level| [-CLEAR, 0.0, 0.0, 0.0][level],
@@ -206,7 +222,10 @@ pub(super) const NULLS: [Null; 24] = [
     null(
         "rises-then-falls",
         BOTH_ENDS,
-        ("one line rises and then stays at its height; all others rise and then clearly fall", ""),
+        (
+            "one line rises and then stays at its height; all other lines rise and then clearly fall",
+            "",
+        ),
         |line, level| {
             let falls = [-CLEAR, 0.0, -CLEAR, -CLEAR][level];
             on_first(line, [-CLEAR, 0.0, 0.0, 0.0][level], falls)
@@ -216,7 +235,7 @@ pub(super) const NULLS: [Null; 24] = [
         "rises-then-falls",
         ONE_END_REJECTS,
         (
-            "all lines rise and end at the height of their peak, and no fall is negligible",
+            "each line rises, and ends at the height of its peak; `negligible` is 0",
             "negligible = 0.0\n",
         ),
         |_, level| [-CLEAR, -CLEAR, 0.0, 0.0][level],
@@ -225,7 +244,7 @@ pub(super) const NULLS: [Null; 24] = [
         "plateaus-at",
         ONE_END,
         (
-            "one line deviates from its plateau by the tolerance at one level; all others are flat",
+            "one line deviates from its plateau by the tolerance at one level; all other lines are flat",
             "",
         ),
         |line, level| if line == 0 && level == 3 { 1.5 * TENTH_MORE } else { 0.0 },
@@ -234,7 +253,8 @@ pub(super) const NULLS: [Null; 24] = [
         "plateaus-at",
         ONE_END_REJECTS,
         (
-            "all lines deviate from their plateau by the tolerance at two levels: upward at one, downward at the other",
+            "each line deviates from its plateau by the tolerance at two levels: upward at one level, downward at \
+             the other",
             "",
         ),
         |_, level| [-CLEAR, TENTH_MORE, -TENTH_MORE - TENTH_LESS, TENTH_LESS][level],
@@ -242,32 +262,42 @@ pub(super) const NULLS: [Null; 24] = [
     null(
         "same-shape",
         ONE_END,
-        ("one pair differs by the margin at one level; all others have the same shape", ""),
+        (
+            "the shapes of one pair of lines differ by the margin at one level; all other pairs have the same shape",
+            "",
+        ),
         // Relative to the mean over all levels, it is 1.1.
         |line, level| if line == 0 && level == 0 { 0.129_211_731_480_006_25 } else { 0.0 },
     ),
     null(
         "same-shape",
         ONE_END_REJECTS,
-        ("all pairs differ by the margin at two levels: upward at one, downward at the other", ""),
+        (
+            "the shapes of each pair of lines differ by the margin at two levels: upward at one level, downward at \
+             the other",
+            "",
+        ),
         |_, level| [1.1, 1.0 / 1.1, HALF_THE_REST, HALF_THE_REST][level].ln(),
     ),
     null(
         "slope",
         ONE_END,
-        ("one slope is on the bound; all others are clearly within it", "below = -0.1\n"),
+        (
+            "one slope is on the upper bound; all other slopes are clearly below it",
+            "below = -0.1\n",
+        ),
         |line, level| on_first(line, -0.1, -1.0) * LEVEL_LOGS[level],
     ),
     null(
         "slope",
         ONE_END_REJECTS,
-        ("all slopes are on the bound", "below = -0.1\n"),
+        ("all slopes are on the upper bound", "below = -0.1\n"),
         |_, level| -0.1 * LEVEL_LOGS[level],
     ),
     null(
         "share-at-least",
         ONE_END,
-        ("one share is on the bound; all others are clearly above it", "share = 1.0\n"),
+        ("one share is on the bound; all other shares are clearly above it", "share = 1.0\n"),
         |line, level| if line == 0 && level == 0 { 0.0 } else { CLEAR },
     ),
     null(

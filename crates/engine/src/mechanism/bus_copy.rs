@@ -29,17 +29,18 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[METADATA],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
-        how_it_works: "This mechanism transfers messages as kdbus did when it copied them, but \
-            without a kernel module. (kdbus was a D-Bus transport inside the kernel.) Each peer \
-            has a pool, which is a memfd with eight slots. A peer maps its own pool for reading, \
-            and the other peer maps this pool for writing. To send a message, a peer copies it \
-            into a free slot of the other peer's pool and sends a notice of 40 bytes through a \
-            Unix domain sequenced-packet socket. The receiver of the message reads it in place and \
-            then returns the slot. In a round trip, the notice of the reply also returns the slot. \
-            In a stream, a separate notice returns four slots at a time. The slot that was freed \
-            last is used next. Each message costs one copy and two calls (sendmsg and recvmsg). In \
-            a stream, the calls for the separate notices come in addition. In kdbus, the kernel \
-            made the copy and checked which processes may communicate.",
+        how_it_works: "kdbus was a D-Bus transport inside the kernel, which either copied messages \
+            or passed them in memfds. This mechanism transfers messages as kdbus did when it \
+            copied them, but needs no kernel module. Each peer has a pool, which is a memfd with \
+            eight slots. A peer maps its own pool for reading, and the other peer maps this pool \
+            for writing. To send a message, a peer copies it into a free slot of the other peer's \
+            pool and sends a notice of 40 bytes through a Unix domain sequenced-packet socket. The \
+            receiver of the message reads it in place and then returns the slot. In a round trip, \
+            the notice of the reply also returns the slot. In a stream, a separate notice returns \
+            four slots at a time. The slot that was freed last is used next. Each message costs \
+            one copy and two calls (sendmsg and recvmsg). In a stream, the separate notices cost \
+            additional calls. In kdbus, the kernel made the copy, and also checked which processes \
+            may communicate.",
         message_boundaries: "Kept: each notice announces one message.",
         minimum_kernel: "Linux 3.17 (memfd_create).",
         defaults_that_matter: "The receiver gets the message in its own pool and does not copy it out. A program \

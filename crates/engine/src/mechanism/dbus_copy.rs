@@ -32,25 +32,24 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             builds, sends and reads the messages. Each peer runs zbus on its own thread (tokio, one thread). The \
             option via selects what forwards the messages:\n\n\
             - via=daemon and via=broker: ipcperf starts a dbus-daemon or a dbus-broker for the run. The daemon or \
-            broker listens on a private socket and runs on the peers' CPUs. Its limits are so high that they never \
-            take effect. The daemon or broker reads each message completely before it forwards it. Its CPU time is \
-            reported for the role broker.\n\
+            broker listens on a private socket and runs on the peers' CPUs. The limits of the daemon or broker are \
+            so high that they never take effect. The daemon or broker reads each message completely before it \
+            forwards the message. The CPU time of the daemon or broker is reported for the role broker.\n\
             - via=peer: nothing forwards the messages; a socketpair connects the peers directly.\n\n\
-            In a round trip, the method return carries the reply. In a stream, ipcperf allows at most 16 method \
-            calls in flight, because the daemon and the library have no limit on queued calls. With large \
-            messages, fewer are in flight: as many as fit into 64 MiB, but at least two. If the maximum is 16, \
-            every eighth method call requests an empty reply, which shows that the messages so far have arrived. \
-            With a smaller maximum of N calls (N is even), every (N/2)-th method call does so. The other method \
-            calls request no reply.",
+            In a round trip, the method return carries the reply. In a stream, ipcperf limits the number of method \
+            calls in flight, because the daemon and the library would queue any number of calls. The limit N is \
+            16. With large messages, it is smaller: as many messages as fit into 64 MiB, rounded down to an even \
+            number, but at least two. Every (N/2)-th method call requests an empty reply, which shows that all \
+            messages so far have arrived. The other method calls request no reply.",
         message_boundaries: "Kept: each method call carries one message.",
-        minimum_kernel: "Any; via=daemon needs dbus-daemon, and via=broker needs dbus-broker 32 or \
+        minimum_kernel: "Any. via=daemon needs dbus-daemon, and via=broker needs dbus-broker 32 or \
             newer.",
-        defaults_that_matter: "zbus reads the first 16 bytes of each message and then the rest, \
-            into memory that it allocates and clears. This allocation is part of the result. The \
-            library makes the system calls itself, so ipcperf does not count them. A daemon \
-            reports the death of the receiver only to a caller that waits for a reply. With \
-            via=peer, each peer notices the death of the other peer. --kernel-buffer does not \
-            apply.",
+        defaults_that_matter: "For each message, zbus allocates and clears memory. It reads the \
+            first 16 bytes of the message into this memory, and then the rest. The measured time \
+            includes the allocation. The library makes the system calls itself, so ipcperf does \
+            not count them. A daemon reports the death of the receiver only to a caller that waits \
+            for a reply. With via=peer, each peer notices the death of the other peer. \
+            --kernel-buffer does not apply.",
         references: &[
             "[D-Bus specification](https://dbus.freedesktop.org/doc/dbus-specification.html)",
             "man:dbus-daemon(1)",

@@ -45,31 +45,33 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[VIA, MEMFD, MAP],
     modes: &MODES,
     documentation: Documentation {
-        how_it_works: "The same as dbus-copy, but the sender copies the message into a memfd. The \
-            body of the method call contains the memfd's descriptor, the length of the message, \
-            and the number of the memfd (D-Bus signature `htu`). The receiver maps the memfd and \
-            copies the message out into its own memory. A daemon forwards the descriptor and never \
+        how_it_works: "This mechanism works like dbus-copy, but the payload is not in the body of \
+            the method call. Instead, the sender copies the message into a memfd. The body of the \
+            method call contains the memfd's descriptor, the length of the message, and the number \
+            of the memfd (D-Bus signature `htu`). The receiver maps the memfd and copies the \
+            message out into its own memory. A daemon or broker forwards the descriptor and never \
             reads the payload.\n\n\
             - memfd=fresh: for each message, the sender creates a memfd, writes the message into \
             it and seals it against any change.\n\
             - memfd=reused: the sender keeps as many memfds mapped as method calls may be in \
-            flight, and uses them in rotation. The replies tell the sender which memfds are free \
+            flight, and uses them in rotation. The replies show the sender which memfds are free \
             again.\n\
             - map=each: the receiver maps the memfd of every message.\n\
             - map=cached: the receiver keeps the mapping of each reused memfd and recognizes the \
-            memfd by its number. It has to map a fresh memfd each time.",
+            memfd by its number. With memfd=fresh, there is nothing to keep, and map=cached is the \
+            same as map=each.",
         message_boundaries: "Kept: each method call carries one memfd, which contains one message.",
-        minimum_kernel: "Linux 3.17 (memfd_create). Since 5.1, reused memfds also have the seal \
-            F_SEAL_FUTURE_WRITE. via=daemon needs dbus-daemon, and via=broker needs dbus-broker 32 \
-            or newer.",
+        minimum_kernel: "Linux 3.17 (memfd_create). On Linux 5.1 and newer, reused memfds also \
+            have the seal F_SEAL_FUTURE_WRITE. via=daemon needs dbus-daemon, and via=broker needs \
+            dbus-broker 32 or newer.",
         defaults_that_matter: "A reused memfd is sealed with F_SEAL_SHRINK, F_SEAL_GROW and \
             F_SEAL_FUTURE_WRITE. The memfd therefore cannot shrink, so the receiver cannot get \
-            SIGBUS. The receiver also cannot write to the memfd. The sender can still change the \
-            memfd through the mapping that it made before sealing, so the receiver copies the \
-            message. (In kdbus, a D-Bus transport inside the kernel, the seal also kept the sender \
-            from changing the memfd.) zbus duplicates the descriptor for each message. The library \
-            makes the system calls itself, so ipcperf does not count them. --kernel-buffer does \
-            not apply.",
+            SIGBUS when it reads the mapping. The receiver also cannot write to the memfd. The \
+            sender can still change the memfd through the mapping that it made before sealing, so \
+            the receiver copies the message. (kdbus was a D-Bus transport inside the kernel. Its \
+            seal also prevented changes by the sender.) zbus duplicates the descriptor for each \
+            message. The library makes the system calls itself, so ipcperf does not count them. \
+            --kernel-buffer does not apply.",
         references: &[
             "[D-Bus specification](https://dbus.freedesktop.org/doc/dbus-specification.html)",
             "man:memfd_create(2)",

@@ -45,22 +45,24 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The sender compresses each message as a whole, and the receiver \
-            decompresses it. In between, the message travels as with unix-dgram: one call for each \
-            send and one for each receive. Deflate is raw, without gzip's header and checksum. The \
-            implementations of deflate (miniz_oxide through flate2) and lz4 (lz4_flex) are written \
-            in Rust and are a little slower than those in C. For zstd, ipcperf uses the C library, \
-            with one thread and no checksum. It is included only in builds with the feature zstd: \
-            cargo build --release --features zstd. Each peer creates the state of its codec once. \
-            It compresses and decompresses one message before the clock starts.",
+            decompresses it. The compressed message is sent as with unix-dgram: one call for each \
+            send and one for each receive. The output of deflate is raw: it has neither the header \
+            nor the checksum of gzip. The implementations of deflate (miniz_oxide through flate2) \
+            and lz4 (lz4_flex) are written in Rust and are a little slower than those in C. For \
+            zstd, ipcperf uses the C library, with one thread and no checksum. The codec zstd is \
+            included only in builds with the feature zstd: cargo build --release --features zstd. \
+            Each peer creates the state of its codec once, and compresses and decompresses one \
+            message before the clock starts.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Any.",
         defaults_that_matter: "The result depends on the content of the messages, which --payload selects. By \
-            default, all bytes of a message are the same. Deflate compresses such a message to 1/1000 of its size, \
-            lz4 to 1/250, and zstd to some 20 bytes. With --payload compressible:R, one R-th of each KiB is random \
-            and the rest is constant, so the messages can be compressed to about one R-th of their size. With \
-            --verify or --payload random, the messages do not become smaller. A codec can make a message longer. \
-            The largest message is therefore so small that even the longest possible result fits into a datagram. \
-            A large message grows by at most a tenth with deflate and lz4, and by less than a hundredth with zstd.",
+            default, all bytes of a message are the same. Deflate compresses a large message of this kind to about \
+            1/1000 of its size, and lz4 to about 1/250 of its size. With zstd, about 20 bytes remain. With \
+            --payload compressible:R, 1/R of each KiB is random and the rest is constant, so the messages can be \
+            compressed to about 1/R of their size. With --verify or --payload random, compression does not make \
+            the messages smaller. It can even make a message larger. ipcperf therefore limits the size of \
+            messages, so that the compressed message fits into a datagram in any case. The limit allows for a \
+            growth of large messages by 10 % with deflate and lz4, and by less than 1 % with zstd.",
         references: &["man:unix(7)", "RFC 1951", "the LZ4 block format", "RFC 8878"],
     },
     ..endpoint::IMPLEMENTATION

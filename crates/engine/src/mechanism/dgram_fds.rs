@@ -30,21 +30,23 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[FDS, WAIT_SELECT],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "One sendmsg sends the message together with descriptors, which are in an \
-            SCM_RIGHTS control message (32 bytes for three or four descriptors). One recvmsg \
-            receives both. For each descriptor, the kernel takes a reference to the open file and \
-            installs a new descriptor in the receiver. The receiver closes this descriptor at \
-            once. Passing, installing and closing are part of the result. The receiver makes one \
+        how_it_works: "One sendmsg sends the message together with descriptors. The descriptors \
+            are in an SCM_RIGHTS control message, which has 32 bytes for three or four \
+            descriptors. One recvmsg receives the message and the descriptors. For each \
+            descriptor, the kernel takes a reference to the open file and installs a new \
+            descriptor in the receiver. The receiver closes this descriptor at once. The measured \
+            time includes passing, installing and closing the descriptors. The receiver makes one \
             additional call (close) for each descriptor. The descriptors refer to /dev/null. \
-            Passing sockets costs more, because the kernel has to check for reference cycles. With \
-            wait=select, a peer calls select before each sendmsg and each recvmsg.",
+            Descriptors of sockets would cost more, because the kernel would have to check for \
+            reference cycles. With wait=select, a peer calls select before each sendmsg and each \
+            recvmsg.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Linux 2.6.23 (MSG_CMSG_CLOEXEC).",
         defaults_that_matter: "The same as for unix-dgram. The kernel allows at most SCM_MAX_FD \
-            (253) descriptors per message; the option fds accepts at most 64. The kernel also \
-            counts, for each user, the descriptors that are sent but not yet received. If this \
-            number exceeds the sender's limit on open files (ulimit -n), sendmsg fails with \
-            ETOOMANYREFS. A sender with CAP_SYS_RESOURCE or CAP_SYS_ADMIN is exempt from this \
+            (253) descriptors per message. The option fds of ipcperf accepts at most 64. The \
+            kernel also counts, for each user, the descriptors that are sent but not yet received. \
+            If this number exceeds the sender's limit on open files (ulimit -n), sendmsg fails \
+            with ETOOMANYREFS. A sender with CAP_SYS_RESOURCE or CAP_SYS_ADMIN is exempt from this \
             limit.",
         references: &["man:unix(7)", "man:cmsg(3)", "man:sendmsg(2)", "man:select(2)"],
     },

@@ -29,10 +29,10 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A fifo is a pipe with a path. Unrelated processes can open it by this path. \
-            An open fifo behaves exactly like a pipe. ipcperf creates it in a private folder, \
-            opens both ends, and removes the path before the peers start.",
+            An open fifo behaves exactly like a pipe. ipcperf creates its two fifos in a private \
+            folder, opens both ends of each, and removes their paths before the peers start.",
         message_boundaries: "None, as with pipe.",
-        minimum_kernel: "Any; setting the capacity needs Linux 2.6.35.",
+        minimum_kernel: "Any. Setting the capacity needs Linux 2.6.35.",
         defaults_that_matter: "The same as for pipe. The folder is created in TMPDIR, or in /tmp \
             if TMPDIR is not set. The file system of this folder stores only the name of the fifo, \
             never the data.",

@@ -33,21 +33,23 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         how_it_works: "For each message the sender creates a file, unlinks it, writes the message \
             into it, sends the file's descriptor in an empty Unix domain datagram, and closes its \
             own descriptor (open, unlink, write, sendmsg, close). The receiver gets a descriptor \
-            of the same open file, with the same file offset. It seeks to the start, reads the \
-            message and closes the descriptor (recvmsg, lseek, read, close). It also closes the \
-            additional descriptors (option fds). The last close frees the file. The names of the \
-            files are in a private folder, which ipcperf removes after the run.",
+            of the same open file, with the same file offset. The receiver seeks to the start, \
+            reads the message and closes the descriptor (recvmsg, lseek, read, close). It also \
+            closes the additional descriptors, whose number the option fds sets. The last close \
+            frees the file. The files are created in a private folder, which ipcperf removes after \
+            the run.",
         message_boundaries: "Kept: each datagram refers to one file, which contains one message.",
         minimum_kernel: "Linux 2.6.23 (MSG_CMSG_CLOEXEC).",
         defaults_that_matter: "The result depends on the file system. On a disk, the file system \
-            allocates and frees an inode for each message and adds to its journal. With \
+            allocates and frees an inode for each message, and writes to its journal. With \
             dir=/dev/shm, the files are in tmpfs, which has neither a disk nor a journal. If the \
             receiver does not lag, no file exists long enough to be written to the disk. By \
             default, three additional descriptors are passed together with the descriptor of the \
-            file, as with dgram-fds. If the receiver of a stream lags, SO_SNDBUF limits the queue \
-            of the socket to some 200 to 300 messages. As many files then exist at a time. Their \
-            descriptors may exceed the limit on descriptors that are sent but not yet received \
-            (see dgram-fds). --kernel-buffer does not apply.",
+            file, as with dgram-fds. If the receiver of a stream lags, messages wait in the queue \
+            of the socket. SO_SNDBUF limits this queue to about 200 to 300 messages. A file exists \
+            for each of these messages. The descriptors in the queue may exceed the limit on \
+            descriptors that are sent but not yet received (see dgram-fds). --kernel-buffer does \
+            not apply.",
         references: &[
             "man:unlink(2)",
             "man:unix(7)",

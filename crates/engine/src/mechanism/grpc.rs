@@ -31,14 +31,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         how_it_works: "The crate tonic makes gRPC calls on HTTP/2 (crate hyper) over one Unix \
             domain stream socket. The sender is the client, and the receiver is the server. Each \
             peer runs tonic on its own thread (tokio, one thread). A round trip is a unary call, \
-            the usual way to use gRPC. Each unary call has an HTTP/2 stream of its own, with \
-            headers in both directions and with trailers. In the workload stream, one gRPC call \
-            with client streaming lasts for the whole run. Messages pass through a queue into the \
-            body of this call. The queue has room for 128 messages, or, if they are large, for as \
-            many as fit into 4 MiB, but at least one. Small messages share an HTTP/2 frame. The \
-            sender copies each message into newly allocated memory, as tonic requires, and tonic \
-            copies it into a frame. The receiver reads the message where tonic stored it, and \
-            sends an echo from there.",
+            the usual way to use gRPC. Each unary call has a separate HTTP/2 stream, with headers \
+            in both directions and with trailers. In the workload stream, one gRPC call with \
+            client streaming lasts for the whole run. Messages pass through a queue into the body \
+            of this call. The queue has room for as many messages as fit into 4 MiB, but for at \
+            least 1 and at most 128. Small messages share an HTTP/2 frame. The sender copies each \
+            message into newly allocated memory, as tonic requires, and tonic copies it into a \
+            frame. The receiver reads the message where tonic stored it, and sends an echo from \
+            there.",
         message_boundaries: "Kept: each message is preceded by its length.",
         minimum_kernel: "Any. Included only in builds with the feature grpc: \
             cargo build --release --features grpc.",

@@ -29,25 +29,25 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &MODES,
     documentation: Documentation {
         how_it_works: "Each direction has one iceoryx2 service, with one publisher and one \
-            subscriber. A sample of the service is a slice of bytes and contains one message. To \
-            send, a peer borrows (loans) a sample from its publisher's shared memory, fills the \
-            sample and publishes it. The position of the sample then goes through a lock-free \
-            queue, which is also in shared memory. The subscriber reads the sample in place and \
-            returns it through a second queue.\n\n\
+            subscriber. In iceoryx2, a sample is a slice of bytes that is sent as a whole. Each \
+            sample contains one message. To send, a peer borrows (loans) a sample from its \
+            publisher's shared memory, fills the sample and publishes it. The position of the \
+            sample then goes through a lock-free queue, which is also in shared memory. The \
+            subscriber reads the sample in place and returns it through a second queue.\n\n\
             - api=copy: the sender copies each message from its own buffer into a sample, and the \
             receiver copies it from the sample into its own buffer.\n\
             - api=loan: the peers compose and read messages directly in the samples, so nothing is \
             copied. The only exception is an echo, which is copied to another sample: a received \
             sample belongs to the publisher of the other peer and cannot be sent.\n\n\
             The library has no blocking receive, so a waiting peer polls. If the peers have \
-            separate CPUs, it executes a PAUSE instruction between two polls. Otherwise, it calls \
-            sched_yield between two polls. At most 8 samples wait in the queue in a stream, and 1 \
-            in a round trip. If the queue is full, publishing waits (RetryUntilDelivered): it \
-            polls 10000 times with sched_yield, then sleeps 100 times for 100 µs, and then for 10 \
-            ms at a time.",
+            separate CPUs, the waiting peer executes a PAUSE instruction between two polls. \
+            Otherwise, it calls sched_yield between two polls. The queue has room for 8 samples in \
+            a stream, and for 1 sample in a round trip. If the queue is full, the publisher waits \
+            (RetryUntilDelivered). It first polls 10000 times and calls sched_yield each time. It \
+            then sleeps 100 times for 100 µs, and after that for 10 ms at a time.",
         message_boundaries: "Kept: each sample contains one message.",
-        minimum_kernel: "Any, with a tmpfs at /dev/shm. Since Linux 5.14, the memory is populated \
-            before the clock starts.",
+        minimum_kernel: "Any, with a tmpfs at /dev/shm. On Linux 5.14 and newer, the memory is \
+            populated before the clock starts.",
         defaults_that_matter: "ipcperf changes these defaults of the library:\n\n\
             - By default, a queue holds two samples, and a full queue overwrites its oldest sample \
             (safe overflow). ipcperf turns overflow off, because no message may be lost.\n\
@@ -59,11 +59,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             The peers connect one after the other, because the library may lose a peer if both \
             connect at the same time. ipcperf does not use the library's event service, on which a \
             receiver could sleep, so a waiting peer uses all of its CPU. Nothing checks for dead \
-            nodes, so a peer does not notice that the other peer was killed. All names are private \
-            to the run; they are below TMPDIR and in /dev/shm. The size of /dev/shm limits the \
-            size of messages. The library makes the system calls itself, so ipcperf does not count \
-            them. If the peers have separate CPUs and no queue is full, the library makes no \
-            system calls. --kernel-buffer does not apply.",
+            nodes, so a peer does not notice that the other peer was killed. All names that the \
+            library creates are private to the run. They are below TMPDIR and in /dev/shm. The \
+            size of /dev/shm limits the size of messages. The library makes the system calls \
+            itself, so ipcperf does not count them. There are no such calls if the peers have \
+            separate CPUs and no queue is full. --kernel-buffer does not apply.",
         references: &[
             "[iceoryx2](https://docs.rs/iceoryx2)",
             "[on polling, and on its events](https://github.com/eclipse-iceoryx/iceoryx2/discussions/1222)",

@@ -33,15 +33,15 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             are in the shared memory of the client, and responses are in the shared memory of the \
             server. Both are sent like the samples of iceoryx2-pubsub. The server keeps a request \
             until it has sent the response, and then releases the request. In a stream, the server \
-            answers no request (fire-and-forget). As soon as the client has sent a request, it \
-            tells the library that it expects no response. The server receives the request and \
-            releases it. At most 8 requests are in flight. If the server's queue is full, the \
+            does not answer requests (fire-and-forget). As soon as the client has sent a request, \
+            it informs the library that it expects no response. The server receives the request \
+            and releases it. At most 8 requests are in flight. If the server's queue is full, the \
             client waits as a publisher does in iceoryx2-pubsub. api=copy and api=loan have the \
             same meaning as in iceoryx2-pubsub; an echo is copied from the request to the \
             response. A waiting peer polls as in iceoryx2-pubsub.",
         message_boundaries: "Kept: each request and each response contains one message.",
-        minimum_kernel: "Any, with a tmpfs at /dev/shm. Since Linux 5.14, the memory is populated \
-            before the clock starts.",
+        minimum_kernel: "Any, with a tmpfs at /dev/shm. On Linux 5.14 and newer, the memory is \
+            populated before the clock starts.",
         defaults_that_matter: "As with iceoryx2-pubsub, safe overflow is off, so requests and \
             responses are never overwritten. ipcperf does not use the event service. There is room \
             for only one client, one server and two nodes. All names are private to the run. The \

@@ -46,9 +46,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "The socket is the same as with unix-stream. A peer queues its sends and \
-            receives in memory that it shares with the kernel. One io_uring_enter submits what is \
-            queued and waits until all of it is done. The option depth sets the maximum number of \
-            operations in one io_uring_enter:\n\n\
+            receives in memory that it shares with the kernel. One io_uring_enter submits all \
+            queued operations and waits until they are done. The option depth sets the maximum \
+            number of operations in one io_uring_enter:\n\n\
             - depth=1: each send and each receive takes one io_uring_enter.\n\
             - A larger depth, in a stream: the sender sends from as many buffers as depth says, in \
             rotation, and makes one io_uring_enter for all of them. The sends are linked, so that \
@@ -57,21 +57,22 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             receive, so that one io_uring_enter does both.\n\n\
             Sends that are still held back at the end of a phase are submitted before the phase \
             ends. If a send stops halfway, the linked sends after it are canceled, and another \
-            io_uring_enter continues at that point. This does not count as a short write. With \
-            registered=files, the kernel does not have to look up the socket for each operation. \
-            With registered=buffers, the buffers stay pinned and mapped, and READ_FIXED and \
-            WRITE_FIXED replace RECV and SEND. There is no mode 1thread, because one thread cannot \
-            wait for itself.",
-        message_boundaries: "None: a receive returns what is queued, up to the requested size, \
-            even if it comes from several sends.",
+            io_uring_enter continues at that point. ipcperf does not count this as a short write. \
+            With registered=files, the kernel does not have to look up the socket for each \
+            operation. With registered=buffers, the buffers stay pinned and mapped, and READ_FIXED \
+            and WRITE_FIXED replace RECV and SEND. There is no mode 1thread, because one thread \
+            cannot wait for itself.",
+        message_boundaries: "None: a receive returns the bytes that are queued, up to the \
+            requested size, even if they come from several sends.",
         minimum_kernel: "Linux 5.12: since then, a send that stops halfway cancels the linked \
             sends after it. Since 5.19, the kernel itself continues a large send until it is \
             complete. Since 6.1, the ring is set up for one thread (IORING_SETUP_SINGLE_ISSUER, \
             IORING_SETUP_DEFER_TASKRUN).",
         defaults_that_matter: "The kernel runs no polling thread (no IORING_SETUP_SQPOLL). If the \
             socket is full, an operation waits as poll does: until at most a quarter of SO_SNDBUF \
-            is in use. WRITE_FIXED stops halfway when the socket is full, so a large message takes \
-            several io_uring_enter calls. Registered buffers count towards RLIMIT_MEMLOCK.",
+            is in use. With registered=buffers, a WRITE_FIXED stops halfway when the socket \
+            becomes full, so a large message takes several io_uring_enter calls. Registered \
+            buffers count towards RLIMIT_MEMLOCK.",
         references: &[
             "man:io_uring(7)",
             "man:io_uring_setup(2)",

@@ -47,13 +47,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     documentation: Documentation {
         how_it_works: "Each direction has a queue in a mapped memfd. Each slot of the queue holds \
             one message. A queue has as many slots as fit into 256 KiB, but at least 2 and at most \
-            64. The sender waits for a free slot, and the receiver for a full one. The option lock \
-            selects how:\n\n\
+            64. The sender waits for a free slot, and the receiver waits for a full slot. The \
+            option lock selects how they wait:\n\n\
             - lock=fcntl-each: a peer takes a record lock, moves a message and releases the lock: \
             two calls per message. If it cannot move a message, it releases the lock, yields \
             (sched_yield) and tries again: three calls per attempt.\n\
-            - lock=fcntl-needed: a peer first checks the queue without the lock. If it cannot move \
-            a message, it takes the lock and tries again, as with fcntl-each.\n\
+            - lock=fcntl-needed: a peer first checks the queue without a lock. If it can move a \
+            message, it does so without any call. Otherwise, it takes the lock and tries again, as \
+            with fcntl-each.\n\
             - lock=mutex: a peer holds a robust mutex while it moves a message, and waits on a \
             condition variable.\n\
             - lock=futex: the queue has two counters in shared memory, one of full and one of free \
@@ -61,24 +62,27 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             - lock=posix-sem: the two counters are POSIX semaphores. The C library makes a call \
             only to sleep or to wake the other peer.\n\
             - lock=sysv-sem: the two counters are System V semaphores. Each peer makes two calls \
-            per message, one for each semaphore; it sleeps in these calls. The kernel keeps a set \
-            of System V semaphores until it is removed. The peer that exits first removes the set. \
-            If the set still exists after the run, the ipcperf command removes it.\n\
+            per message, one for each semaphore. A peer that has to wait sleeps in such a call. \
+            The kernel keeps a set of System V semaphores until it is removed. The peer that exits \
+            first removes the set. If the set still exists after the run, the ipcperf command \
+            removes it.\n\
             - lock=eventfd: the two counters are eventfds. Each peer reads one and writes to the \
-            other for each message. To sleep, it calls poll and then reads again.\n\
+            other for each message. A peer that has to wait sleeps in poll, and then reads the \
+            eventfd again.\n\
             - lock=pipe: the two counters are pipes that contain one byte per slot. Each peer \
             reads from one and writes to the other for each message.",
         message_boundaries: "Kept: each slot holds one message and its length.",
-        minimum_kernel: "Linux 3.17 (memfd_create); lock=sysv-sem needs CONFIG_SYSVIPC.",
+        minimum_kernel: "Linux 3.17 (memfd_create). lock=sysv-sem needs CONFIG_SYSVIPC.",
         defaults_that_matter: "The record locks belong to an open file (F_OFD_SETLKW, Linux 3.15). \
             The older kind of record lock belongs to the whole process, so it does not exclude \
-            other threads of that process. Both kinds cost the same. A peer that waits checks \
-            every 100 ms whether the process of the other peer still exists. This check is \
-            ipcperf's own: lock=futex by itself does not detect a death. With lock=pipe, the peer \
-            gets end of file instead. With lock=mutex and lock=posix-sem, the C library makes the \
-            calls. ipcperf counts one call for each wait on the condition variable or semaphore, \
-            but no calls that wait for the mutex or wake the other peer. --kernel-buffer does not \
-            apply.",
+            other threads of that process. Both kinds cost the same. With every lock except pipe, \
+            a peer that waits checks every 100 ms whether the process of the other peer still \
+            exists. ipcperf adds this check, because futexes and most other locks do not report \
+            the death of a peer. With lock=pipe, a peer that waits gets end of file. With \
+            lock=mutex and lock=posix-sem, the C library makes the calls, so ipcperf cannot count \
+            all of them. It counts one call for each wait on the condition variable or the \
+            semaphore. It does not count calls that wait for the mutex or wake the other peer. \
+            --kernel-buffer does not apply.",
         references: &[
             "man:fcntl_locking(2)",
             "man:pthread_mutexattr_setrobust(3)",

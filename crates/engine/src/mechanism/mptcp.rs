@@ -27,21 +27,21 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::KernelThread("ksoftirqd"),
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "This is a TCP connection with additional sequence numbers, so that the data \
-            can be divided among several network paths. Here there is only one path, so the \
-            difference from tcp is the cost of these numbers.",
+        how_it_works: "A connection of MPTCP is a TCP connection with additional sequence numbers, \
+            with which the data can be divided among several network paths. ipcperf uses only one \
+            path, so mptcp differs from tcp only by the cost of these numbers.",
         message_boundaries: "None, as with tcp.",
         minimum_kernel: "Linux 5.6, with CONFIG_MPTCP.",
         defaults_that_matter: "TCP_NODELAY is set. net.mptcp.enabled enables MPTCP for a network \
             namespace. Buffers are the same as with tcp, but --kernel-buffer requests at least 128 \
-            KiB: with 16 KiB, connections stall forever.\n\n\
+            KiB, because connections with 16 KiB stall forever.\n\n\
             With any buffer size, including the default, a connection occasionally stalls for 0.2 \
             s (observed on Linux 6.18). The cause is that a window update of the receiver does not \
             arrive. The transfer continues when the retransmission timer of MPTCP expires. MPTCP \
             then sends data again that has already arrived. nstat counts these retransmissions in \
-            MPTcpExtMPTCPRetrans and MPTcpExtDuplicateData. Small messages are affected most: 6.5 \
-            MB in messages of 64 bytes took 0.4 to 6 s, compared with 0.2 s over tcp. No socket \
-            option prevents the stalls; set --timeout high enough for them.",
+            MPTcpExtMPTCPRetrans and MPTcpExtDuplicateData. Small messages are affected most. For \
+            example, 6.5 MB in messages of 64 bytes took 0.4 to 6 s over mptcp, and 0.2 s over \
+            tcp. No socket option prevents the stalls; set --timeout high enough for them.",
         references: &["https://docs.kernel.org/networking/mptcp.html", "man:tcp(7)"],
     },
     ..endpoint::IMPLEMENTATION

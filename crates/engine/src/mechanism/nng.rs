@@ -32,20 +32,20 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     documentation: Documentation {
         how_it_works: "nng_send copies the message into memory of the library and passes it to the \
             library's threads. The library runs these threads in each peer's process, on the \
-            peer's CPU: some execute the library's tasks, and some wait for the connection, which \
-            is a Unix domain stream socket. nng_recv copies the message out. As with zeromq, \
-            ipcperf attributes the resource usage of these threads to the peer, and there is no \
-            mode 2thread. The library and its sockets are set up after the fork. Before the clock \
-            starts, each peer sends the other peer an empty message.",
+            peer's CPU. Some of the threads execute the library's tasks. Others wait until the \
+            connection can be read or written. The connection is a Unix domain stream socket. \
+            nng_recv copies the message out. As with zeromq, ipcperf attributes the resource usage \
+            of these threads to the peer, and there is no mode 2thread. The library and its \
+            sockets are set up after the fork. Before the clock starts, each peer sends the other \
+            peer an empty message.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Any. Included only in builds with the feature nng, which needs cmake: \
             cargo build --release --features nng.",
-        defaults_that_matter: "The library queues no messages that wait to be sent or received \
-            (NNG_OPT_SENDBUF and NNG_OPT_RECVBUF are 0): a sender waits until its message has been \
-            taken. The library's limit on the size of a received message (NNG_OPT_RECVMAXSZ) is \
-            removed. The death of a peer is not reported: the library reconnects. The library \
-            makes the system calls itself, so ipcperf does not count them. --kernel-buffer does \
-            not apply.",
+        defaults_that_matter: "The library has no queues for messages (NNG_OPT_SENDBUF and \
+            NNG_OPT_RECVBUF are 0), so a sender waits until its message has been taken. The \
+            library's limit on the size of a received message (NNG_OPT_RECVMAXSZ) is removed. The \
+            death of a peer is not reported: the library reconnects. The library makes the system \
+            calls itself, so ipcperf does not count them. --kernel-buffer does not apply.",
         references: &[
             "[nng_pair(7)](https://nng.nanomsg.org/man/tip/nng_pair.7.html)",
             "[nng_ipc(7)](https://nng.nanomsg.org/man/tip/nng_ipc.7.html)",

@@ -29,7 +29,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             timed loop. The result is therefore the cost of the loop itself, which is a lower bound for the time \
             per message of every other mechanism. ipcperf never ranks null, reports no bandwidth for it, and \
             refuses to run it with --verify.",
-        message_boundaries: "Kept, because no data is moved that could be split or merged.",
+        message_boundaries: "Kept: no data is moved, so no message can be split or merged.",
         minimum_kernel: "Any.",
         defaults_that_matter: "None.",
         references: &[],

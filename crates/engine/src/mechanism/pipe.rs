@@ -27,15 +27,16 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The kernel keeps a ring of pages for each pipe. A write copies bytes into \
-            these pages, and a read copies them out. A write to a full pipe and a read from an \
-            empty pipe sleep. If a write is larger than the capacity, the kernel transfers it in \
-            pieces within the same call, as the reader makes room. With wait=poll, the descriptors \
-            are nonblocking, and a peer calls poll before each read and each write: one additional \
-            call per read and per write. Because the descriptors are nonblocking, a write that is \
-            larger than the free space in the pipe takes several calls.",
+            these pages, and a read copies them out. A write to a full pipe sleeps, and a read \
+            from an empty pipe sleeps. If a write is larger than the capacity, the kernel \
+            transfers it in pieces within the same call, as the reader makes room. With wait=poll, \
+            the descriptors are nonblocking, and a peer calls poll before each read and each \
+            write. Each read and each write therefore costs one additional call. Because the \
+            descriptors are nonblocking, a write that is larger than the free space in the pipe \
+            takes several calls.",
         message_boundaries: "None: a read returns what has arrived, up to the requested size. \
             Writes of at most PIPE_BUF (4096) bytes are not interleaved with other writes.",
-        minimum_kernel: "Any; setting the capacity needs Linux 2.6.35.",
+        minimum_kernel: "Any. Setting the capacity needs Linux 2.6.35.",
         defaults_that_matter: "The capacity is 65536 bytes (16 pages). Without CAP_SYS_RESOURCE, \
             the capacity can be set to at most fs.pipe-max-size. If the pipes of a user have more \
             than fs.pipe-user-pages-soft pages in total, new pipes are smaller.",

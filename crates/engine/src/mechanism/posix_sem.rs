@@ -26,12 +26,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The same as futex, but with semaphores of the C library (sem_init, shared \
-            between processes) instead of the counters. The sender calls sem_post for each \
-            message, and the receiver calls sem_wait. The semaphores are built on futexes and \
-            enter the kernel only to sleep and to wake a sleeping peer. Only the C library knows \
-            when it enters the kernel, so ipcperf counts one call for each sem_wait that has to \
-            wait.",
+        how_it_works: "This mechanism works like futex, but with semaphores of the C library \
+            (sem_init, shared between processes) instead of the counters. The sender calls \
+            sem_post for each message, and the receiver calls sem_wait. The semaphores are built \
+            on futexes and enter the kernel only to sleep and to wake a sleeping peer. Only the C \
+            library knows when it enters the kernel, so ipcperf counts one call for each sem_wait \
+            that has to wait.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 3.17 (memfd_create).",
         defaults_that_matter: "In glibc, sem_wait sleeps at once. In musl, it first spins up to \

@@ -24,8 +24,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::No(
-        "reading another process's memory requires the same user, or \
-        CAP_SYS_PTRACE",
+        "reading the memory of another user's process requires CAP_SYS_PTRACE",
     ),
     helper: Helper::None,
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
@@ -38,10 +37,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             itself.",
         message_boundaries: "Kept: the slot announces one message at a time.",
         minimum_kernel: "Linux 3.17 (memfd_create).",
-        defaults_that_matter: "The receiver must be allowed to trace the sender. For this, both \
-            must belong to the same user. If kernel.yama.ptrace_scope is 1, the sender must also \
-            give its permission (PR_SET_PTRACER). In ipcperf, the sender does so. The kernel \
-            buffers nothing, so --kernel-buffer does not apply.",
+        defaults_that_matter: "The receiver must be allowed to trace the sender. Without \
+            CAP_SYS_PTRACE, both must therefore belong to the same user. If \
+            kernel.yama.ptrace_scope is 1, the sender must also give its permission \
+            (PR_SET_PTRACER). In ipcperf, the sender does so. The kernel buffers nothing, so \
+            --kernel-buffer does not apply.",
         references: &["man:process_vm_readv(2)", "man:ptrace(2)", "man:prctl(2), PR_SET_PTRACER"],
     },
     ..endpoint::IMPLEMENTATION

@@ -28,16 +28,17 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The master and the terminal are the two sides of a pseudoterminal. A write \
-            to the master copies the data into a buffer. A kernel worker (kworker, whose CPU time \
-            is not counted) passes the data on to the line discipline, from which a read of the \
-            terminal gets it. Data that is written to the terminal reaches the master in the same \
-            way, through the master's line discipline. In raw mode, the line discipline does not \
-            echo input, edit lines or send signals.",
+            to the master copies the data into a buffer. A kernel worker (kworker) passes the data \
+            from this buffer to the terminal's line discipline. ipcperf does not count the CPU \
+            time of the kernel worker. A read from the terminal gets the data from the line \
+            discipline. Data that is written to the terminal reaches the master in the same way, \
+            through the master's line discipline. In raw mode, the line discipline does not echo \
+            input, edit lines or send signals.",
         message_boundaries: "None: a read returns what has arrived, usually at most 4095 bytes.",
         minimum_kernel: "Linux 4.13 (TIOCGPTPEER, which opens the terminal without a path).",
         defaults_that_matter: "Each line discipline holds 4096 bytes (N_TTY_BUF_SIZE). The buffer \
-            in front of it holds about 8 KiB more. Neither size can be set, so --kernel-buffer \
-            does not apply.",
+            in front of each line discipline holds about 8 KiB more. Neither size can be set, so \
+            --kernel-buffer does not apply.",
         references: &["man:pty(7)", "man:termios(3)", "man:ioctl_tty(2)"],
     },
     ..endpoint::IMPLEMENTATION

@@ -41,8 +41,8 @@ const WAIT: OptionSpec = OptionSpec {
 /// Option that sets how many bytes a stream publishes at once.
 const BATCH: OptionSpec = OptionSpec {
     name: "batch",
-    about: "bytes of messages that a stream makes visible to the receiver at once; 0: each message \
-        as soon as it is sent",
+    about: "number of bytes after which the messages of a stream become visible to the receiver; \
+        0: each message becomes visible as soon as it is sent",
     values: OptionValues::Number(0..=1 << 20),
     default: "0",
 };
@@ -62,11 +62,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[API, WAIT, BATCH],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "Each direction has a ring in a memfd. The ring is mapped twice, the second mapping directly \
-            behind the first, so that no message wraps around at the end. The length of a message is directly in \
-            front of its payload, so that a short message needs only one cache line. The sender stores the length \
-            last. The stored length shows the receiver that the message is complete. There is no system call \
-            unless a peer has to sleep.\n\n\
+        how_it_works: "Each direction has a ring in a memfd. The ring is mapped twice, with the second mapping \
+            directly behind the first. A message that reaches beyond the end of the ring is therefore contiguous \
+            in memory. The length of a message is directly in front of its payload, so that a short message needs \
+            only one cache line. The sender stores the length last. The stored length shows the receiver that the \
+            message is complete. The peers make system calls only if one of them has to wait.\n\n\
             - api=copy: messages are copied into the ring and out of it. If the peers share one CPU or one thread, \
             each message is passed whole. Otherwise long messages are passed in chunks, so that both peers copy at \
             the same time. In round trips, a chunk has 24 KiB and the ring has 256 KiB. In streams, a chunk has 64 \
@@ -75,15 +75,16 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             messages are in a pool of four slots; the slot that was freed last is used next. An echo is copied \
             from one ring to the other.\n\
             - Distant CPUs: if the peers have separate CPUs, ipcperf first measures how long a cache line takes \
-            from one CPU to the other and back. If it takes at least 120 ns, some rings are larger: 8 MiB for \
-            streams with api=copy, 16 MiB for streams with api=loan, and 4 MiB for round trips with api=loan. With \
-            api=loan, messages of up to 4 MiB (streams) or 1 MiB (round trips) are then in the ring. In a larger \
-            ring, data leaves the writer's cache before the reader needs it. The reader then gets it faster than \
-            from a distant CPU's cache.\n\
+            from one CPU to the other and back. If this round trip takes at least 120 ns, some rings are larger: 8 \
+            MiB for streams with api=copy, 16 MiB for streams with api=loan, and 4 MiB for round trips with \
+            api=loan. With api=loan, messages of up to 4 MiB (streams) or 1 MiB (round trips) are then in the ring \
+            instead of in the pool. A large ring does not fit into the private cache of the writer's CPU. Data \
+            therefore moves from there to the last-level cache before the reader needs it. A read from the \
+            last-level cache is faster than a read from the private cache of a distant CPU.\n\
             - batch=BYTES: in a stream, messages become visible to the receiver in groups of BYTES bytes.",
         message_boundaries: "Kept: each receive returns one message.",
-        minimum_kernel: "Linux 3.17 (memfd_create). Since 5.14, the kernel populates the mapping \
-            faster.",
+        minimum_kernel: "Linux 3.17 (memfd_create). Linux 5.14 and newer populate the mapping \
+            faster (MADV_POPULATE_WRITE).",
         defaults_that_matter: "Spinning needs a CPU for each peer: if the peers share one CPU, \
             wait=spin-futex sleeps at once. In mode 1thread, the options wait and batch have no \
             effect. A peer that has waited for 32 ms checks whether the other peer was killed. The \

@@ -23,26 +23,24 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     waits: PeerWait::Sleeps,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::ErrorOnSend,
-    unrelated: Unrelated::No(
-        "signals may be sent only to processes of the same user, or with \
-        CAP_KILL",
-    ),
+    unrelated: Unrelated::No("sending a signal to another user's process requires CAP_KILL"),
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "rt_sigqueueinfo queues a real-time signal with a value for the other process, and \
-            sigtimedwait receives it. (sigqueue does the same with two more calls, which get the caller's IDs.) \
-            Each direction has its own signal. The signals have no handler: all threads block them. The kernel \
-            never makes a sender of signals wait: beyond the limit on queued signals, it refuses them. The peers \
-            therefore count the queued signals in shared memory. Once 128 are queued, the sender sleeps on a \
-            futex. The receiver wakes the sender after every 64th signal that the receiver takes.",
+            sigtimedwait receives it. (The function sigqueue would do the same with two more calls, which get \
+            the IDs of the sender.) Each direction has its own signal. The signals have no handler: all threads \
+            block them. The kernel never makes the sender of a signal wait. If the limit on queued signals is \
+            reached, it refuses more signals. The peers therefore count the queued signals in shared memory. \
+            Once 128 are queued, the sender sleeps on a futex. The receiver wakes the sender after every 64th \
+            signal received.",
         message_boundaries: "Kept: each signal carries one message of at most one word (8 bytes on a 64-bit \
             machine), with the length of the message in si_errno.",
         minimum_kernel: "Linux 2.2.",
         defaults_that_matter: "RLIMIT_SIGPENDING limits the signals that are queued for all \
             processes of a user. If other processes have used up the limit, the sender tries again \
-            every millisecond. It gives up if the kernel refuses all attempts for 1 s while the \
-            sender has no signal queued.",
+            every millisecond. The sender gives up if the kernel refuses all attempts for 1 s, \
+            although none of the sender's own signals is queued.",
         references: &[
             "man:sigqueue(3)",
             "man:rt_sigqueueinfo(2)",

@@ -126,7 +126,9 @@ pub(super) fn unix_limit(kind: SocketType, setup: &Setup<'_>) -> Option<Limit> {
     if setup.buffer_bytes <= limit_bytes && !accepts_message(&socket, setup.buffer_bytes) {
         return find_max_message(&socket, &peer, limit_bytes);
     }
-    let because = format!("SO_SNDBUF is {send_bytes} bytes, of which the kernel uses 32");
+    let because = format!(
+        "SO_SNDBUF is {send_bytes} bytes, of which the kernel uses 32; --kernel-buffer sets it"
+    );
     Some(Limit { bytes: limit_bytes, reason: because })
 }
 

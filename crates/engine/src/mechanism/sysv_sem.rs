@@ -24,8 +24,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::No(
-        "its memory must be inherited or passed; only the semaphores have a \
-        key",
+        "the semaphores can be found by a key, but the memory must be inherited or passed",
     ),
     helper: Helper::None,
     modes: &Mode::ALL,

@@ -54,10 +54,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             socket, mostly within the sender's own system call.",
         message_boundaries: "None: a read returns what has arrived, up to the requested size.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "By default (nodelay=on), ipcperf sets TCP_NODELAY. The kernel's default is off. \
-            Buffers grow automatically (net.ipv4.tcp_wmem, net.ipv4.tcp_rmem). If --kernel-buffer requests a size, \
-            the buffers keep this size. ipcperf requests the size before it makes the connection. If a buffer were \
-            made smaller afterwards, the connection would stall on segments for which the buffer has no room.",
+        defaults_that_matter: "By default (nodelay=on), ipcperf sets TCP_NODELAY. The kernel itself does not set \
+            it by default. Buffers grow automatically (net.ipv4.tcp_wmem, net.ipv4.tcp_rmem). If --kernel-buffer \
+            requests a size, the buffers keep this size. ipcperf requests the size before it makes the connection. \
+            If a buffer were made smaller afterwards, the connection would stall on segments for which the buffer \
+            has no room.",
         references: &["man:tcp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::STREAM),

@@ -32,17 +32,18 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A datagram is delivered to the receiving socket within the sender's own \
-            system call. If SO_RCVBUF is full, the kernel drops the datagram. Nothing slows the \
-            sender down. Bandwidth counts the messages that arrived, and lost_messages counts \
-            those that did not. The sender ends a stream with an empty datagram, which it repeats \
-            until the receiver has received one. The receiver reads the CPU's time stamp counter \
-            after each message, because it cannot know which message is the last.",
+            system call. If the receive buffer is full (its size is SO_RCVBUF), the kernel drops \
+            the datagram. The sender is not slowed down. Bandwidth counts the messages that \
+            arrived, and lost_messages counts those that did not. The sender ends a stream with an \
+            empty datagram, which it repeats until the receiver has received one. The receiver \
+            reads the CPU's time stamp counter after each message, because it cannot know which \
+            message is the last.",
         message_boundaries: "Kept: each receive returns one message. Over IPv4, a message has at \
             most 65507 bytes.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "SO_RCVBUF is net.core.rmem_default (212992 bytes). The kernel also \
-            counts its own data for each datagram towards SO_RCVBUF: about 770 bytes for a small \
-            datagram.",
+        defaults_that_matter: "By default, SO_RCVBUF has the value of net.core.rmem_default \
+            (212992 bytes). The kernel also counts its own data for each datagram towards \
+            SO_RCVBUF: about 770 bytes for a small datagram.",
         references: &["man:udp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::DGRAM),

@@ -28,14 +28,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         how_it_works: "A write copies the bytes into socket buffers (skbs) in the receiver's queue. A read copies \
             the bytes out of the socket buffers. When the send buffer is full (its size is SO_SNDBUF), the writer \
             sleeps until at most a quarter of the buffer is in use. With wait=poll, the descriptors are \
-            nonblocking, and a peer calls poll before each read and each write: one additional call per read and \
-            per write.",
-        message_boundaries: "None: a read returns what is queued, up to the requested size, even \
-            if it comes from several writes.",
+            nonblocking, and a peer calls poll before each read and each write. Each read and each write \
+            therefore costs one additional call.",
+        message_boundaries: "None: a read returns the bytes that are queued, up to the requested \
+            size, even if they come from several writes.",
         minimum_kernel: "Any.",
-        defaults_that_matter: "SO_SNDBUF is net.core.wmem_default (212992 bytes). The kernel also counts its own \
-            data for each socket buffer towards SO_SNDBUF. Small writes therefore fill the send buffer with fewer \
-            payload bytes. SO_RCVBUF has no effect.",
+        defaults_that_matter: "By default, SO_SNDBUF has the value of net.core.wmem_default (212992 bytes). The \
+            kernel also counts its own data for each socket buffer towards SO_SNDBUF. Small writes therefore fill \
+            the send buffer with fewer payload bytes. SO_RCVBUF has no effect.",
         references: &["man:unix(7)", "man:socketpair(2)", "man:socket(7)"],
     },
     execute: readiness::execute::<UnixStream, Poll>,

@@ -44,15 +44,16 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[ADDRESS],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The two sockets are connected by bind, listen, connect and accept, as in \
-            unrelated processes, instead of by socketpair. After that, the data takes the same \
-            path as with unix-stream. ipcperf connects the sockets and removes the name before the \
-            clock starts.",
+        how_it_works: "The two sockets are connected with bind, listen, connect and accept, as two \
+            unrelated processes would do it. socketpair is not used. The data takes the same path \
+            as with unix-stream. ipcperf connects the sockets and removes their path or name \
+            before the clock starts.",
         message_boundaries: "None, as with unix-stream.",
-        minimum_kernel: "Any; abstract names need Linux 2.2 and do not exist on other systems.",
-        defaults_that_matter: "The same as for unix-stream. The permissions of the \
-            folder decide who can connect by a path. Every process in the same network namespace can \
-            connect by an abstract name.",
+        minimum_kernel: "Any. Abstract names need Linux 2.2; other operating systems do not have \
+            them.",
+        defaults_that_matter: "The same as for unix-stream. The permissions of the folder that \
+            contains the path decide who can connect by this path. Every process in the same network \
+            namespace can connect by an abstract name.",
         references: &["man:unix(7)", "man:bind(2)", "man:connect(2)"],
     },
     execute: worker::execute::<UnixStreamNamed>,

@@ -28,15 +28,17 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The kernel copies the bytes into packets of up to 64 KiB. A kernel worker \
-            (kworker, whose CPU time is not counted) passes the packets to the receiving socket; \
-            between virtual machines, a hypervisor would carry them. In the other direction, \
-            packets report how much of the receiving socket's buffer is free (credit).",
+            (kworker) passes the packets to the receiving socket. ipcperf does not count the CPU \
+            time of the kernel worker. Between virtual machines, a hypervisor would transfer the \
+            packets. Packets in the opposite direction report how much of the receiving socket's \
+            buffer is free (credit).",
         message_boundaries: "None: a read returns what has arrived, up to the requested size.",
         minimum_kernel: "Linux 5.6, with CONFIG_VSOCKETS_LOOPBACK.",
-        defaults_that_matter: "The receiving socket holds 256 KiB. --kernel-buffer sets this size \
-            (SO_VM_SOCKETS_BUFFER_SIZE) and its maximum. This needs no privilege. ipcperf requests \
-            at least 128 bytes. The kernel worker cannot be identified, so noise detection ignores \
-            missing CPU time and run delay (time that a peer waited for its CPU) in these runs.",
+        defaults_that_matter: "The buffer of the receiving socket holds 256 KiB. --kernel-buffer \
+            sets this size (SO_VM_SOCKETS_BUFFER_SIZE) and the maximum of this size. Setting them \
+            needs no privilege. ipcperf requests at least 128 bytes. The kernel worker cannot be \
+            identified, so noise detection ignores missing CPU time and run delay (time that a \
+            peer waited for its CPU) in runs of vsock.",
         references: &["man:vsock(7)"],
     },
     ..endpoint::IMPLEMENTATION

@@ -5,7 +5,7 @@ mod study;
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use ipcperf_study::Length;
 
@@ -13,7 +13,7 @@ use super::compat_program::CompatArguments;
 use super::custom_permission::CustomArguments;
 use super::suggestions::Known;
 use crate::cli::form::Form;
-use crate::error::EXIT_CODES;
+use crate::error::{EXIT_CODES, Error};
 
 pub(super) use matrix::MatrixArguments;
 pub(super) use study::{
@@ -54,6 +54,8 @@ pub(super) enum Command {
     /// options must select exactly one case. Without --instrument, all instruments except strace and bpftrace are
     /// used
     #[command(mut_arg("json", |json| json.help(TRACE_JSON)))]
+    #[command(mut_arg("mechanism", |mechanism| mechanism.help(TRACE_MECHANISM).value_name("NAME")))]
+    #[command(mut_args(hide_repetitions))]
     Trace(RunArguments),
     /// Print the cases of a matrix or of a study, and the estimated time; measure nothing
     Plan(PlanArguments),
@@ -103,7 +105,6 @@ pub(super) struct RunArguments {
 
 #[derive(Args, Debug)]
 #[command(mut_arg("mechanism", |mechanism| mechanism.required(false)))]
-#[command(group(ArgGroup::new("subject").args(["study", "mechanism"]).required(true).multiple(true)))]
 #[command(override_usage = "ipcperf plan [OPTIONS] <STUDY|-m NAMES>")]
 pub(super) struct PlanArguments {
     #[arg(value_name = "STUDY", help = studies_help())]
@@ -123,6 +124,19 @@ pub(super) struct PlanArguments {
 }
 
 impl PlanArguments {
+    /// Checks that a study or a mechanism was named. clap would require it too, but cannot name the two alternatives in
+    /// words.
+    ///
+    /// # Errors
+    /// Returns a usage error if neither was named.
+    pub(super) fn check_subject(&self) -> Result<(), Error> {
+        if self.study.is_some() || self.matrix.names_mechanism() {
+            return Ok(());
+        }
+        let words = "name a study, or mechanisms with -m NAMES (see ipcperf plan --help)";
+        Err(Error::usage(words))
+    }
+
     /// Returns the length of the study.
     pub(super) const fn length(&self) -> Length {
         if self.quick { Length::Quick } else { Length::Full }
@@ -134,6 +148,18 @@ const OUTPUT: &str = "Output";
 
 /// Help of `ipcperf trace --json`.
 const TRACE_JSON: &str = "Print a JSON array of what the instruments observed, instead of tables";
+
+/// Help of `ipcperf trace --mechanism`.
+const TRACE_MECHANISM: &str =
+    "Mechanism (`ipcperf list` shows them), or a custom one: exec:PROGRAM, lib:FILE.so";
+
+/// Hides the options on the number of repetitions: a trace has one repetition.
+fn hide_repetitions(argument: Arg) -> Arg {
+    match argument.get_id().as_str() {
+        "repetitions" | "until_ci" | "max_repetitions" | "max_time" => argument.hide(true),
+        _ => argument,
+    }
+}
 
 /// Where results go and what is printed.
 #[derive(Args, Debug, Default)]
@@ -201,7 +227,7 @@ pub(super) struct ReportArguments {
     /// Judge the hypotheses of this study [default: the study that is stored in the files]
     #[arg(long, value_name = "NAME|FILE")]
     pub(super) study: Option<String>,
-    /// Also write each figure to DIR as SVG; builds with the feature pdf-png also write PDF and PNG
+    /// Also write each figure to DIR as SVG (and as PDF and PNG, if ipcperf was compiled with the feature pdf-png)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(super) figures: Option<PathBuf>,
 }

@@ -13,10 +13,11 @@ use crate::printing::print;
 
 #[derive(Args, Debug)]
 pub(super) struct CompatArguments {
-    /// Create a link to ipcperf in DIR for each program, so that it can be called by the program's name
+    /// In DIR, create one link for each program name; a link called lat_pipe, for example, runs ipcperf compat
+    /// lat_pipe. DIR is created if it is missing
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "call")]
     install: Option<PathBuf>,
-    /// Print the usage of PROGRAM and its differences from the original
+    /// Print the usage of PROGRAM, and how ipcperf's version differs from the original
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["call", "install"])]
     #[arg(value_parser = Known::programs(), hide_possible_values = true)]
     about: Option<String>,
@@ -28,7 +29,7 @@ pub(super) struct CompatArguments {
 
 fn programs_help() -> String {
     Known::programs().help(
-        "Program to run as, followed by its arguments; if omitted, all programs are listed. One of",
+        "Program to imitate, followed by its arguments. Without it, ipcperf compat lists all programs. One of",
     )
 }
 

@@ -15,8 +15,8 @@ const MAX_LISTED: usize = 20;
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct CustomArguments {
-    /// Accept the programs (exec:) and libraries (lib:) that a study or results file names as mechanisms, even if the
-    /// file belongs to another user or other users can write to it
+    /// Accept custom mechanisms (exec:, lib:) even if another user owns the file that names them, or can write to it;
+    /// without this option, they are refused
     #[arg(long)]
     allow_custom: bool,
 }

@@ -33,6 +33,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<ExitStatus, Error> {
 }
 
 pub(super) fn plan(arguments: &PlanArguments) -> Result<ExitStatus, Error> {
+    arguments.check_subject()?;
     let plan = match &arguments.study {
         Some(name) => study::plan_of(name, arguments.length(), arguments.custom)?,
         None => resolve(&arguments.matrix, |_| ())?,

@@ -6,9 +6,10 @@ use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory as _};
+use clap::{Arg, Command, CommandFactory as _};
 use ipcperf_model::printable::printable_line;
-use ipcperf_model::suggestion::{shorten, suggestion, unknown_word};
+use ipcperf_model::suggestion::{related_words, shorten, suggestion, unknown_word};
+use ipcperf_plan::Factor;
 
 use crate::printing::print_message;
 
@@ -68,19 +69,40 @@ fn texts(error: &clap::Error, kind: ContextKind) -> Vec<&str> {
 
 fn unknown_argument(error: &clap::Error, path: &str, command: &Command) -> Option<String> {
     let word = text(error, ContextKind::InvalidArg)?;
-    let what = if word.starts_with('-') { "unknown option" } else { "unexpected argument" };
-    let suggested = text(error, ContextKind::SuggestedArg).map(str::to_owned);
-    let suggested = suggested.or_else(|| owner_of_option(word, path, command));
-    let hint = suggested.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    Some(format!("{what} `{}`{hint}", shorten(word)))
+    if !word.starts_with('-') {
+        return Some(unexpected_argument(word, path, command));
+    }
+    let options = command.get_arguments().filter_map(Arg::get_long);
+    let options: Vec<String> = options.map(|long| format!("--{long}")).collect();
+    let suggested = related_words(word, options.iter().map(String::as_str)).or_else(|| {
+        let suggested = text(error, ContextKind::SuggestedArg).map(str::to_owned);
+        let suggested = suggested.or_else(|| owner_of_option(word, path, command))?;
+        Some(format!("did you mean `{suggested}`?"))
+    });
+    let hint = suggested.map_or_else(String::new, |hint| format!("; {hint}"));
+    Some(format!("unknown option `{}`{hint}", shorten(word)))
+}
+
+/// Returns the message for an argument that is one too many for `command`, which is named `path`.
+fn unexpected_argument(word: &str, path: &str, command: &Command) -> String {
+    let words = format!("unexpected argument `{}`", shorten(word));
+    // Most commands on studies take the study as an argument, so users write it as one here too.
+    if has_option(command, "study") {
+        return format!("{words}; to name the study: {path} --study NAME FILE");
+    }
+    words
+}
+
+/// Whether `command` has the option `--long`.
+fn has_option(command: &Command, long: &str) -> bool {
+    command.get_arguments().any(|one| one.get_long() == Some(long))
 }
 
 /// Returns the command within `command` that has the `option`, together with the option: for an option that was given
 /// before the name of its command.
 fn owner_of_option(option: &str, path: &str, command: &Command) -> Option<String> {
     let long = option.strip_prefix("--")?;
-    let has_it = |owner: &&Command| owner.get_arguments().any(|one| one.get_long() == Some(long));
-    let owner = command.get_subcommands().find(has_it)?;
+    let owner = command.get_subcommands().find(|owner| has_option(owner, long))?;
     Some(format!("{path} {} {option}", owner.get_name()))
 }
 
@@ -131,9 +153,24 @@ fn wrong_number(error: &clap::Error) -> Option<String> {
         // No option takes a negative number.
         if value.starts_with('-') { "a whole number, 0 or more" } else { "a whole number" }
     } else {
-        return Some(format!("invalid value `{value}` of {option}: {cause}"));
+        let other = || format!("invalid value `{value}` of {option}: {cause}");
+        return Some(out_of_range(option, &value).unwrap_or_else(other));
     };
     Some(format!("{option} takes {wanted}, not `{value}`"))
+}
+
+/// Returns the message for a whole number that is too small or too large for `option`; `None` if the option has no
+/// minimum. clap would state the range in the notation of Rust, and that of the type instead of that of the option.
+fn out_of_range(option: &str, value: &str) -> Option<String> {
+    let number: i128 = value.parse().ok()?;
+    let factor = Factor::ALL.into_iter().find(|factor| factor.flag() == option)?;
+    let minimum = factor.minimum()?;
+    let limit = if number < i128::from(minimum) {
+        format!("at least {minimum}")
+    } else {
+        format!("at most {}", u32::MAX)
+    };
+    Some(format!("{option} must be {limit}, not `{value}`"))
 }
 
 fn missing_arguments(error: &clap::Error) -> String {
@@ -221,10 +258,29 @@ mod tests {
     }
 
     #[test]
+    fn an_option_of_another_program_gets_the_one_with_the_same_meaning() {
+        for option in ["--buffersize", "--size"] {
+            let words = format!("unknown option `{option}`; did you mean `--buffer`?");
+            assert_eq!(message_for(&format!("plan -m pipe {option} 64")), words);
+        }
+        let limits =
+            "unknown option `--max`; did you mean one of `--max-repetitions`, `--max-time`?";
+        assert_eq!(message_for("run -m pipe --max 3"), limits);
+    }
+
+    #[test]
+    fn a_study_before_the_results_gets_its_option() {
+        assert_eq!(
+            message_for("study judge pipe-or-socket x.jsonl"),
+            "unexpected argument `x.jsonl`; to name the study: ipcperf study judge --study NAME FILE"
+        );
+        assert_eq!(message_for("machine x"), "unexpected argument `x`");
+    }
+
+    #[test]
     fn what_is_missing_is_named_with_what_needs_it() {
         assert_eq!(message_for("show"), "missing argument: <FILE>...");
         assert_eq!(message_for("run -b 64"), "missing argument: --mechanism <NAMES>");
-        assert_eq!(message_for("plan"), "missing argument: <STUDY|--mechanism <NAMES>>");
         assert_eq!(message_for("run -m pipe --total"), "a value is missing: --total <BYTES>");
         assert!(message_for("study").starts_with("ipcperf study needs a command: list, show"));
     }
@@ -240,6 +296,17 @@ mod tests {
         );
         let negative = "--seed takes a whole number, 0 or more, not `-1`";
         assert_eq!(message_for("run -m pipe --seed -1"), negative);
+        for (line, words) in [
+            ("--repetitions -3", "--repetitions must be at least 1, not `-3`"),
+            ("--attempts -1", "--attempts must be at least 1, not `-1`"),
+            ("--max-repetitions -1", "--max-repetitions must be at least 10, not `-1`"),
+            (
+                "--repetitions 4294967296",
+                "--repetitions must be at most 4294967295, not `4294967296`",
+            ),
+        ] {
+            assert_eq!(message_for(&format!("run -m pipe {line}")), words);
+        }
         let both = message_for("run -m pipe --until-ci 2 --repetitions 3");
         assert!(both.contains("cannot be combined with"), "{both}");
     }

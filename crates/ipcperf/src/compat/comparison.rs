@@ -12,14 +12,14 @@ use super::{Invocation, Program, print_line};
 /// The compatibility program.
 pub(super) const PROGRAM: Program = Program {
     names: &["ipc-comparisontest"],
-    about: "CPU time of sending a large datagram, or a file as a descriptor (M. Shuldman, Inferno \
-        Nettverk)",
+    about: "CPU time of sending a large message: in a datagram, or in a file whose descriptor is sent (M. \
+        Shuldman, Inferno Nettverk)",
     differences: &[
-        "The program itself prints the CPU time of both processes. The article measured the CPU \
-            time with time(1).",
+        "The program itself prints the CPU time of both processes. For his article, Shuldman measured the CPU time \
+            with time(1).",
         "Every message passes three file descriptors. The article states only that a message has 32 bytes of \
-            control data; ipcperf assumes that the 32 bytes contain three descriptors. In the mode `file`, the \
-            descriptor of the file is passed in addition.",
+            control data; ipcperf assumes that these bytes contain three descriptors. In the mode `file`, each \
+            message also passes the descriptor of the file.",
         "The file is created in TMPDIR, or in /tmp if TMPDIR is not set.",
     ],
     usage,

@@ -18,9 +18,10 @@ use super::{Invocation, Program, print_error_line};
 
 const REPEATED: &str = "All `-N` repetitions run in one pair of processes, and their median is \
     printed. A repetition takes about 21 ms.";
-const WARMED: &str = "`-W` runs one warm-up phase before the repetitions. It lasts about as long as requested (the \
-    argument is in µs), but at most about 100 ms.";
-const SOCKETS: &str = "Sockets have the system's default buffers, and Nagle's algorithm is on.";
+const WARMED: &str = "`-W` runs one warm-up phase before the repetitions. This phase lasts about as long as \
+    requested, but at most about 100 ms.";
+const SOCKETS: &str =
+    "Socket buffers have the system's default sizes. With TCP, Nagle's algorithm is on.";
 
 /// The latency programs.
 pub(super) const LATENCIES: Program = Program {
@@ -29,10 +30,10 @@ pub(super) const LATENCIES: Program = Program {
     differences: &[
         REPEATED,
         WARMED,
-        "The pairs of `-P` start one after another and then run concurrently; their latencies are \
-            averaged.",
-        "The server of `lat_tcp` is always this machine: `-s` and `-S` have no effect, and another \
-            host is refused.",
+        "The pairs of processes that `-P` requests start one after another, and then run concurrently. The average \
+            of their latencies is printed.",
+        "The server of `lat_tcp` always runs on this machine: `-s` and `-S` have no effect, and the name of \
+            another host is refused.",
         SOCKETS,
     ],
     usage,
@@ -48,11 +49,11 @@ pub(super) const BANDWIDTHS: Program = Program {
         WARMED,
         "With `-M`, a repetition moves the given number of bytes, however long that takes, and \
             there is no warm-up.",
-        "`-M` is rounded up to the next multiple of the message size. lmbench also rounds up, but to a larger \
-         amount than the next multiple.",
-        "The pairs of `-P` start one after another and then run concurrently; their bandwidths are \
-            added up.",
-        "The server of `bw_tcp` is always this machine: `-s` and `-S` have no effect, and another \
+        "`-M` is rounded up to the next multiple of the message size. lmbench also rounds up, but to more than the \
+            next multiple.",
+        "The pairs of processes that `-P` requests start one after another, and then run concurrently. The sum of \
+            their bandwidths is printed.",
+        "The server of `bw_tcp` always runs on this machine: `-s` and `-S` have no effect, and the name of another \
             host is refused.",
         SOCKETS,
     ],

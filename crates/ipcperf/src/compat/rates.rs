@@ -33,8 +33,8 @@ pub(super) const IBENCH: Program = Program {
     differences: &[
         SMALL_REPLY,
         SHORT,
-        "The option `--socketpair` replaces a `#define` in the source of the original, which had to be compiled \
-         again.",
+        "The option `--socketpair` replaces a `#define` in the source of the original. To change the `#define`, \
+            the original had to be compiled again.",
     ],
     usage: |name| usage_of(pipe_parser(name)),
     run: ibench,
@@ -62,8 +62,8 @@ pub(super) const BUS_BENCHMARK: Program = Program {
     about: "calls per second through D-Bus; payload copied or in a memfd (systemd's \
         test-bus-kernel-benchmark)",
     differences: &[
-        "The bus is a private D-Bus daemon, not kdbus. The column KDBUS-MAX is the larger of COPY \
-            and MEMFD.",
+        "The bus is a private D-Bus daemon, not kdbus. The column KDBUS-MAX shows the larger of the rates in the \
+            columns COPY and MEMFD.",
         "Only the mode `chart` is supported.",
         SMALL_REPLY,
         SHORT,

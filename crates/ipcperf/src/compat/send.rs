@@ -19,9 +19,9 @@ pub(super) const PROGRAM: Program = Program {
     about: "bandwidth of sending data to a forked child; both processes print and log the \
         bandwidth (Wright, Gopalan and Kang)",
     differences: &[
-        "Both processes report the same time, from just before the first byte is sent to just \
-            after the last byte is received. If the sender stopped its clock after its last \
-            write, its time would not include data that is still in the kernel.",
+        "Both processes report the same time, from just before the first byte is sent to just after the last byte \
+            is received. A time that ended with the sender's last write would not include the transfer of data \
+            that is still in the kernel.",
         "Without `buffer_size`, the buffer is as large as `bytes_to_send`.",
         "All repetitions run in one pair of processes.",
     ],

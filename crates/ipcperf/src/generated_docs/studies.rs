@@ -59,10 +59,10 @@ fn the_page_on_writing_a_study_has_every_metric_and_factor() {
     write!(
         table,
         "\n\
-         *Counts as better*: whether a higher or a lower value is better, for tests such as `faster-than` and for \
-         the key `of_second`. For `messages` and `kernel_buffer`, the direction is only a convention: neither \
-         fewer messages nor a larger buffer is an advantage in itself.\n\n\
-         Metrics of a single role begin with the name of the role. The metrics of the sender are {of_sender}. For \
+         The column *counts as better* states whether a higher or a lower value is better. Tests such as \
+         `faster-than` and the key `of_second` use this direction. For `messages` and `kernel_buffer`, the direction \
+         is only a convention: neither fewer messages nor a larger buffer is an advantage in itself.\n\n\
+         The names of metrics of a single role begin with the role. The metrics of the sender are {of_sender}. For \
          the other roles, replace `sender` by `receiver`, `both` or `broker`. Lower is better for all of these \
          metrics.\n"
     )

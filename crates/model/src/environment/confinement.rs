@@ -14,25 +14,25 @@ pub struct Confinement {
     pub no_new_privileges: Option<bool>,
     /// Mode of the system call filter (seccomp): `off`, `strict` or `filter`.
     pub seccomp: Option<String>,
-    /// Number of seccomp filters that each system call passes.
+    /// Number of seccomp filters that check each system call.
     pub seccomp_filters: Option<u64>,
     /// Active security modules of the kernel.
     pub security_modules: Option<String>,
-    /// Label of this process by a security module, such as SELinux or AppArmor.
+    /// Label that a security module, such as SELinux or AppArmor, has given to this process.
     pub security_label: Option<String>,
     /// Container in which this process runs, as far as it can be detected: `docker`, `podman`, `kubernetes`, ..., or
     /// `none`.
     pub container: Option<String>,
     /// Namespace types (ipc, pid, user, cgroup) for which this process is not in the initial namespace.
     pub own_namespaces: Option<Vec<String>>,
-    /// Restriction of performance events (`perf_event_open`) for users other than root: -1 none, 0 no raw
+    /// Restriction of performance events (`perf_event_open`) for users other than root: -1 no restriction, 0 no raw
     /// tracepoints, 1 also no events of whole CPUs, 2 also no events in the kernel, 3 and 4 (some distributions) no
     /// events at all.
     pub perf_event_paranoid: Option<i64>,
-    /// Restriction of BPF for users other than root: 0 none, 1 and 2 they may not load BPF programs.
+    /// Restriction of BPF for users other than root: 0 no restriction, 1 and 2 no loading of BPF programs.
     pub unprivileged_bpf_disabled: Option<u64>,
-    /// Processes that ptrace may trace: 0 all processes of the same user, 1 only child processes, 2 all processes,
-    /// but only for root, 3 none.
+    /// Restriction of ptrace: 0 all processes of the same user can be traced, 1 only child processes can be traced, 2 only
+    /// root can trace, 3 tracing is off.
     pub ptrace_scope: Option<u64>,
     /// Users who can see kernel addresses: 0 all users, 1 users with CAP_SYSLOG, 2 no users.
     pub kptr_restrict: Option<u64>,

@@ -15,7 +15,7 @@ pub struct ControlGroup {
     pub cgroup_path: Option<String>,
     /// Limit on the CPU time of the group, in the format of `cpu.max`.
     pub cgroup_cpu_max: Option<String>,
-    /// CPU weight of the group relative to other groups. The default is 100, or 1024 in version 1.
+    /// CPU weight of the group relative to other groups. The default is 100 in version 2 and 1024 in version 1.
     pub cgroup_cpu_weight: Option<u64>,
     /// CPUs that the group may use.
     pub cgroup_cpus: Option<String>,

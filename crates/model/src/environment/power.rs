@@ -24,6 +24,6 @@ pub struct Power {
     pub idle_governor: Option<String>,
     /// Idle states of the first CPU, lightest first.
     pub idle_states: Option<Vec<String>>,
-    /// Exit latency of the deepest allowed idle state according to the idle driver, us.
+    /// Time to leave the deepest allowed idle state (exit latency), as reported by the idle driver, us.
     pub idle_exit_latency_us: Option<u64>,
 }

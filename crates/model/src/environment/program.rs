@@ -18,7 +18,7 @@ pub struct Program {
     pub target: Option<String>,
     /// C library that ipcperf uses. This library provides memcpy.
     pub c_library: Option<String>,
-    /// Whether disturbed runs are excluded. False only if `IPCPERF_KEEP_DISTURBED=1` was set, which only tests should
-    /// do.
+    /// Whether disturbed runs are excluded. The value is false only if the environment variable
+    /// `IPCPERF_KEEP_DISTURBED` was set to 1. Only tests should set this variable.
     pub noise_detection: Option<bool>,
 }

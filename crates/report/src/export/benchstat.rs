@@ -16,18 +16,19 @@ use crate::terminal::not_ranked;
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "benchstat",
     about: "valid repetitions in Go's benchmark format, for benchstat and CI actions",
-    details: "Go's benchmark format. `benchstat old.txt new.txt` compares two exports. There is one line per valid \
-        repetition. The fields of a line are:\n\n\
+    details: "Go's benchmark format. To compare two exports, run `benchstat old.txt new.txt`. The output has one \
+        line for each valid run that no intrusive instrument observed. The fields of a line are:\n\n\
         1. The name of the benchmark, such as `BenchmarkPipe/workload=stream/.../buffer=4096-2`. The name contains \
-        the mechanism and the parameters of the case. It ends in the number of CPUs on which the peers run (here \
-        2).\n\
+        the mechanism and the parameters of the case. The number after the last `-` is the number of CPUs on which \
+        the peers run (here 2).\n\
         2. The number of messages or round trips.\n\
         3. The time of one message or round trip, in `ns/op`.\n\
-        4. The metrics that apply to the case: `MB/s`, `p50-ns`, `p99-ns`, `lost-messages`, and, on two CPUs, \
-        `cacheline-ns` (the cache-line round trip between them).\n\n\
-        Results of different CPU distance classes are not comparable. A case that was measured in several classes \
-        therefore has `/cpus=CLASS` in its name. If fewer than half of the repetitions of a case are valid, a \
-        comment line, which starts with `#`, names the case.",
+        4. The metrics that apply to the case: the bandwidth (`MB/s`), the median and the 99th percentile of the \
+        round-trip time (`p50-ns`, `p99-ns`), the number of lost messages (`lost-messages`), and, on two CPUs, the \
+        round-trip time of a cache line between them (`cacheline-ns`).\n\n\
+        Results of different CPU distance classes are not comparable. If a case was measured in several classes, \
+        its name therefore contains the class (`/cpus=CLASS`). If fewer than half of the repetitions of a case are \
+        valid, the case is named in a comment line, which starts with `#`.",
     instrument: None,
     write,
     #[cfg(test)]

@@ -17,12 +17,12 @@ pub(super) const EXPORTER: Exporter = Exporter {
         `bandwidth_bytes_per_s_median` and `sender_cpu_ns_per_message_q1`. The two ends of `median_interval` (the \
         95 % interval of the median) are in the columns `median_interval_low` and `median_interval_high`.\n\n\
         Some values have a special format:\n\n\
-        - A list of numbers is in one cell; spaces separate the numbers.\n\
-        - The cell of `options` has `name=value` for each option; spaces separate the options.\n\
-        - The cell of `modes` is JSON.\n\
-        - The cell of a value that is unknown or does not apply is empty.\n\
-        - A text that starts with `=`, `+`, `-`, `@` or `'` has an additional `'` before it, so that a spreadsheet \
-        does not interpret it as a formula.\n\n\
+        - A list of numbers or words is in one cell; spaces separate the elements.\n\
+        - The cell of `options` contains `name=value` for each option; spaces separate the options.\n\
+        - The cell of `modes` contains JSON.\n\
+        - If a value is unknown or does not apply, its cell is empty.\n\
+        - If a text starts with `=`, `+`, `-`, `@` or `'`, the cell has an additional `'` at the start. Without \
+        it, a spreadsheet would interpret some of these texts as formulas.\n\n\
         By default, pandas reads the mechanism name `null` as a missing value. To prevent this, pass \
         `keep_default_na=False, na_values=[\"\"]` to `read_csv`.",
     instrument: None,

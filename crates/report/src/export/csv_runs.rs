@@ -13,9 +13,10 @@ use super::{Exporter, csv_writer};
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "csv-runs",
     about: "samples: one row per run, including excluded runs",
-    details: "The format is the same as that of [`csv`](#csv), but each row has the values of one run. The cell of \
-        `excluded` is empty for a valid run and contains the reason for an excluded run. The columns are the keys of \
-        a [sample](results.md#lines), except `round_trip_histogram` and `warm_up_slices_ns`.",
+    details: "The format is the same as that of [`csv`](#csv), but each row contains the values of one run. The \
+        column `file` contains the path of the results file. The other columns are the keys of a \
+        [sample](results.md#lines), except `round_trip_histogram` and `warm_up_slices_ns`. The cell of `excluded` \
+        is empty for a valid run. For an excluded run, it contains the reason.",
     instrument: None,
     write,
     #[cfg(test)]

@@ -14,10 +14,10 @@ use super::Exporter;
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "folded",
     about: "call stacks sampled by `profile`, for flamegraph.pl, inferno and speedscope",
-    details: "One line per call stack. The line contains the case, the role, and the functions from the outermost \
-        caller to the sampled function, separated by `;`. The line ends in the number of samples of this stack in \
-        all valid runs. Names of kernel functions end in `_[k]`. If the instrument `profile` took no samples, the \
-        output is empty.\n\n\
+    details: "The output has one line per call stack. A line contains the case, the role, and the functions from \
+        the outermost caller to the sampled function, separated by `;`. The number at the end of the line is the \
+        number of samples of this stack in all valid runs. Names of kernel functions end in `_[k]`. If the \
+        instrument `profile` took no samples, the output is empty.\n\n\
         `ipcperf export folded FILE | inferno-flamegraph` draws a flame graph. To select one role of one case, \
         filter the lines first, for example with `grep '^pipe/stream/2proc/same/4096;sender;'`.",
     instrument: Some("profile"),

@@ -15,8 +15,8 @@ use crate::wording::ErrorBar;
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "markdown",
     about: "tables of ipcperf show, for issues and pull requests",
-    details: "GitHub-flavored Markdown. For each results file, the output has the tables of `ipcperf show`, the \
-        refused cases, and a collapsed table of the exact values.",
+    details: "GitHub-flavored Markdown. For each results file, the output contains the tables of `ipcperf show` \
+        and a list of the refused cases. A collapsed table at the end contains the exact values.",
     instrument: None,
     write,
     #[cfg(test)]

@@ -26,6 +26,7 @@ impl Quantity {
             | Self::ShareOfLimit
             | Self::CpuPerByte
             | Self::CpuPerMessage
+            | Self::CpuPerRoundTrip
             | Self::Counter(..) => Scale::Log10,
         }
     }

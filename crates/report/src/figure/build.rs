@@ -10,7 +10,7 @@ use super::group::{Group, groups};
 use super::layout::{Layout, PanelContent, axes};
 use super::notes::notes;
 use super::split::split_panels;
-use super::{distribution, median, modes, reference};
+use super::{distribution, median, modes, reference, scatter};
 
 /// Creates the chart of `description` for `files`, or `None` if they have no data for it.
 pub fn build_chart(
@@ -26,7 +26,12 @@ pub fn build_chart(
         let axes = axes(description, layout, one, &drawn)?;
         Some(panel(description, layout, one, axes))
     });
-    let panels = split_panels(panels.collect());
+    let panels: Vec<Panel> = panels.collect();
+    let panels = match description.statistic {
+        // Marks are compared with each other: they belong in one panel, however many there are.
+        Statistic::Scatter => panels,
+        Statistic::Median(_) | Statistic::Distribution | Statistic::Modes => split_panels(panels),
+    };
     let title = title(description, layout, drawn.first()?);
     let notes = notes(description, layout, files, left_out);
     let (name, statistic) = (description.name.to_string(), description.statistic);
@@ -71,6 +76,7 @@ fn content(
         }
         (Statistic::Distribution, _) => distribution::curves(group, names),
         (Statistic::Modes, _) => modes::rows(&description.x, group, names),
+        (Statistic::Scatter, _) => scatter::marks(description, group, names),
     }
 }
 

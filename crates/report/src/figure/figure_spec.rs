@@ -52,6 +52,8 @@ pub enum Statistic {
     Distribution,
     /// Each mode with its share, for cases with several modes.
     Modes,
+    /// One point for each case, at the medians of both quantities, with the middle half of each.
+    Scatter,
 }
 
 /// Band around a median.
@@ -155,6 +157,20 @@ pub const FIGURES: &[FigureSpec] = &[
         y: Quantity::CpuPerMessage,
         statistic: Statistic::Median(Band::Quartiles),
         references: &[Reference::Caches],
+    },
+    FigureSpec {
+        name: Cow::Borrowed("latency-cpu"),
+        subject: Cow::Borrowed("Round-trip latency against CPU time"),
+        by: None,
+        caption: "Each mark is a mechanism with its options. The lower a mark is, the shorter are the round trips. The \
+            further left it is, the less CPU time a round trip takes, in all roles together. A mechanism that spins \
+            while it waits pays with CPU time for short round trips.",
+        workload: Some(WorkloadKind::RoundTrip),
+        sizes: Sizes::Extremes,
+        x: Quantity::CpuPerRoundTrip,
+        y: Quantity::RoundTripMean,
+        statistic: Statistic::Scatter,
+        references: &[],
     },
     FigureSpec {
         name: Cow::Borrowed("bandwidth-modes"),

@@ -24,7 +24,7 @@ pub(super) fn axes(
     let (across, up) = layout.quantities(description);
     let shares_axes = |other: &&PanelContent| match description.statistic {
         Statistic::Distribution => other.group.has_same_request(&panel.group),
-        Statistic::Median(_) | Statistic::Modes => true,
+        Statistic::Median(_) | Statistic::Modes | Statistic::Scatter => true,
     };
     let alike = || all.iter().filter(shares_axes);
     let x = Axis::from_values(across, alike().flat_map(PanelContent::x_values))?;
@@ -71,7 +71,7 @@ impl Layout {
         match description.statistic {
             Statistic::Modes => Self::Rows,
             Statistic::Median(_) if one_size => Self::Rows,
-            Statistic::Median(_) | Statistic::Distribution => Self::Plane,
+            Statistic::Median(_) | Statistic::Distribution | Statistic::Scatter => Self::Plane,
         }
     }
 

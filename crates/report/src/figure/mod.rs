@@ -29,6 +29,7 @@ mod notes;
 mod quantity;
 mod reference;
 mod scale;
+mod scatter;
 mod split;
 mod style;
 mod svg_document;

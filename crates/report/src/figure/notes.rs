@@ -6,6 +6,14 @@ use super::figure_spec::{Band, FigureSpec, Statistic};
 use super::group::is_drawn;
 use super::layout::Layout;
 
+/// Explains marks at medians of `least` to `most` repetitions, and what shows their spread.
+fn medians_note(spread: &str, least: usize, most: usize) -> String {
+    let n = if least < most { format!("{least} to {most}") } else { most.to_string() };
+    format!(
+        "Medians of the valid repetitions (n = {n}); {spread} cover the middle half of the repetitions."
+    )
+}
+
 /// Returns the captions of a figure for these files.
 pub(super) fn notes(
     description: &FigureSpec,
@@ -23,11 +31,9 @@ pub(super) fn notes(
     let counts = || cases().filter_map(CaseSummary::main).map(|figure| figure.spread().n);
     let statistic = match (description.statistic, counts().min(), counts().max()) {
         (Statistic::Median(Band::Quartiles), Some(least), Some(most)) => {
-            let n = if least < most { format!("{least} to {most}") } else { most.to_string() };
-            Some(format!(
-                "Medians of the valid repetitions (n = {n}); bands cover the middle half of the repetitions."
-            ))
+            Some(medians_note("bands", least, most))
         }
+        (Statistic::Scatter, Some(least), Some(most)) => Some(medians_note("lines", least, most)),
         (Statistic::Distribution, ..) => {
             Some("The round trips of all valid repetitions of a case are combined.".to_owned())
         }

@@ -30,6 +30,8 @@ pub enum Quantity {
     CpuPerByte,
     /// CPU time of a role per message or round trip.
     CpuPerMessage,
+    /// CPU time of all roles together per round trip.
+    CpuPerRoundTrip,
     /// A counted event of a role, by name.
     Counter(Arc<str>, CountKind),
     /// Cumulative share of the values.
@@ -71,6 +73,7 @@ impl Quantity {
             Self::ShareOfLimit => "share of the hardware limit",
             Self::CpuPerByte => "CPU time per byte",
             Self::CpuPerMessage => "CPU time per message",
+            Self::CpuPerRoundTrip => "CPU time per round trip, all roles",
             Self::Counter(_, CountKind::PerMessage) => "events per message",
             Self::Counter(_, CountKind::NsPerMessage) => "time per message",
             Self::Counter(_, CountKind::Ratio) => "ratio",
@@ -90,6 +93,7 @@ impl Quantity {
             | Self::SingleRoundTrip
             | Self::CpuPerByte
             | Self::CpuPerMessage
+            | Self::CpuPerRoundTrip
             | Self::Counter(_, CountKind::NsPerMessage) => TIMES,
             Self::ShareOfLimit | Self::CumulatedShare | Self::Counter(_, CountKind::Share) => {
                 PERCENT
@@ -116,7 +120,10 @@ impl Quantity {
         match self {
             Self::BufferBytes | Self::MessageBytes => Bytes(value as u64).to_string(),
             Self::Bandwidth => units::bandwidth(value),
-            Self::RoundTripMean | Self::SingleRoundTrip | Self::CpuPerMessage => units::time(value),
+            Self::RoundTripMean
+            | Self::SingleRoundTrip
+            | Self::CpuPerMessage
+            | Self::CpuPerRoundTrip => units::time(value),
             Self::CpuPerByte => units::short_time(value),
             Self::ShareOfLimit | Self::CumulatedShare | Self::Counter(_, CountKind::Share) => {
                 units::percent(value)
@@ -159,6 +166,7 @@ impl Quantity {
             Self::ShareOfLimit => share_of_limit(case),
             Self::CpuPerByte => cost()?.cpu_ns_per_byte,
             Self::CpuPerMessage => Some(cost()?.cpu_ns_per_message),
+            Self::CpuPerRoundTrip => case.cpu_ns_per_message,
             Self::Counter(name, kind) => counter_spread(case, role?, name, *kind),
             Self::BufferBytes
             | Self::MessageBytes

@@ -97,7 +97,7 @@ fn table(caption: &str, grid: &Grid) -> Markup {
 #[cfg(test)]
 mod tests {
     use ipcperf_model::workload::WorkloadKind;
-    use ipcperf_results::analysis::{RoleCost, Spread};
+    use ipcperf_results::analysis::Spread;
     use ipcperf_results::testing::{analyzed_file, sample};
 
     use super::*;
@@ -107,8 +107,7 @@ mod tests {
         let run = |block| sample("pipe", workload, 64, block, 5_000_000);
         let mut file = analyzed_file("x", (1..=7).map(run).collect(), Vec::new());
         let cpu_ns_per_message = Spread { median: 1_234.0, q1: None, q3: None, n: 7 };
-        let cost = RoleCost { cpu_ns_per_message, cpu_ns_per_byte: None };
-        file.summaries[0].roles.insert("sender".to_owned(), cost);
+        file.summaries[0].cpu_ns_per_message = Some(cpu_ns_per_message);
         file
     }
 

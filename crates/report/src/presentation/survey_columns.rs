@@ -95,8 +95,7 @@ impl SurveyFigure {
             Self::Percentile99(_) => case.round_trip_ns_p99,
             Self::Bandwidth => case.bandwidth_bytes_per_s,
             Self::CpuTime(_) => {
-                let roles = case.roles.values().map(|role| role.cpu_ns_per_message.median);
-                return (!case.roles.is_empty()).then(|| (roles.sum(), None));
+                return case.cpu_ns_per_message.map(|spread| (spread.median, None));
             }
         }?;
         Some((spread.median, spread.relative_iqr()))

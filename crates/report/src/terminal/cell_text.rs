@@ -34,10 +34,7 @@ fn is_disturbed_only(case: &CaseSummary) -> bool {
 
 /// Formats the CPU time of a message or round trip of a case, all roles together. Empty if it is unknown.
 pub(super) fn cpu_time_text(case: &CaseSummary) -> String {
-    if case.refused.is_some() || case.main().is_none() || case.roles.is_empty() {
-        return String::new();
-    }
-    units::time(case.roles.values().map(|role| role.cpu_ns_per_message.median).sum())
+    case.cpu_ns_per_message.map_or_else(String::new, |spread| units::time(spread.median))
 }
 
 /// Formats the share of the hardware limit that a case reaches.

@@ -111,15 +111,23 @@ fn instruments_text(instruments: &CaseInstruments) -> String {
     }
 }
 
+/// States the number of cases, of repetitions of each case, and of runs.
+fn counts_text(plan: &Plan) -> String {
+    let cases = match plan.cases.len() {
+        1 => "1 case with".to_owned(),
+        several => format!("{several} cases, each with"),
+    };
+    let repetitions = match plan.stopping_rule.min_repetitions() {
+        1 => "1 repetition and one before it".to_owned(),
+        several => format!("{several} repetitions and one before them"),
+    };
+    format!("{cases} {repetitions} that is not counted: {} runs", plan.runs())
+}
+
 /// States the number of runs, the time that they take, the rule by which they end, and the seed.
 fn length_lines(plan: &Plan) -> Vec<String> {
-    let (blocks, runs) = (plan.full_blocks(), plan.runs());
-    let cases = match plan.cases.len() {
-        1 => "1 case".to_owned(),
-        several => format!("{several} cases"),
-    };
     let time = units::duration(plan.estimate());
-    let counts = format!("{cases}, {blocks} blocks (the first is excluded), {runs} runs");
+    let counts = counts_text(plan);
     let mut lines = match &plan.stopping_rule {
         StoppingRule::Repetitions(_) => vec![format!("{counts}, about {time}")],
         StoppingRule::UntilCi(precision) => vec![
@@ -154,9 +162,14 @@ fn busy_line(plan: &Plan, noise: NoiseDetection) -> Option<String> {
         NoiseDetection::Off => 0,
     };
     let longer = units::duration(time_of_runs(plan, retries));
-    let runs =
-        if retries == 1 { "1 disturbed run is" } else { &format!("{retries} disturbed runs are") };
-    (retries > 0).then(|| format!("On a busy machine, up to {runs} retried: up to {longer} longer"))
+    let number = match retries {
+        0 => return None,
+        1 => "1 retry, which adds".to_owned(),
+        several => format!("{several} retries, which add"),
+    };
+    Some(format!(
+        "Runs that other activity disturbs are retried: at most {number} at most {longer}"
+    ))
 }
 
 /// Returns the estimated time of `count` runs of average length.
@@ -198,6 +211,16 @@ mod tests {
         assert_eq!(time_of_runs(&plan, 10), Duration::ZERO);
         assert_eq!(busy_line(&plan, NoiseDetection::On), None);
         assert_eq!(shared_line(&[&FACTOR_COLUMNS[0]], &plan.cases), None);
+    }
+
+    #[test]
+    fn repetitions_are_counted_without_the_first() {
+        let plan = plan_without_cases();
+        let words =
+            "0 cases, each with 10 repetitions and one before them that is not counted: 0 runs";
+        assert_eq!(counts_text(&plan), words);
+        let once = Plan { stopping_rule: StoppingRule::Repetitions(1), ..plan };
+        assert!(counts_text(&once).contains("1 repetition and one before it that"));
     }
 
     #[test]

@@ -142,7 +142,22 @@ fn best_text(ranking: &Ranking) -> String {
         [] => String::new(),
         left_out => format!("; not ranked: {}", list_left_out(left_out, left_out_text)),
     };
-    format!("{best}, {lead}{left_out}.{elsewhere}")
+    let price = price_text(ranking);
+    format!("{best}, {lead}{price}{left_out}.{elsewhere}")
+}
+
+/// States what the lead costs, if it costs CPU time: the factor by which the CPU time is above that of the second, and how
+/// many CPUs are kept busy. Empty if the best is not more expensive.
+fn price_text(ranking: &Ranking) -> String {
+    let second = &ranking.second.name;
+    let mut prices = Vec::new();
+    if let Some(factor) = ranking.cpu_factor().filter(|factor| *factor >= TIE_RATIO) {
+        prices.push(format!("uses {} the CPU time of {second}", units::factor(factor)));
+    }
+    if let Some([best, other]) = ranking.burned_cpus() {
+        prices.push(format!("keeps {best:.1} CPUs busy ({second}: {other:.1})"));
+    }
+    if prices.is_empty() { String::new() } else { format!("; it {}", prices.join(" and ")) }
 }
 
 /// Compares the best with the second if one of them has several modes, so that a ratio of medians would mean nothing.
@@ -275,6 +290,26 @@ mod tests {
         assert!(unknown.contains(looked), "{unknown}");
         let none = survey(&[("shm-ring", 10, 10), ("pipe", 1_000, 10)]);
         assert!(none.contains("unknown: too few valid runs of shm-ring (10 of 10"), "{none}");
+    }
+
+    #[test]
+    fn a_mechanism_that_wins_by_burning_cpu_time_says_so() {
+        let price = |cpu_us: [u64; 2]| {
+            let pairs = [("shm-ring", 1_000, cpu_us[0]), ("pipe", 3_000, cpu_us[1])];
+            let samples = pairs.map(|(mechanism, elapsed_us, cpu_us)| {
+                let mut one = sample(mechanism, WorkloadKind::RoundTrip, 64, 1, elapsed_us * 1_000);
+                one.roles.insert("sender_cpu_ns".to_owned(), Some(cpu_us * 1_000));
+                one
+            });
+            let cases = samples.iter().map(|one| one.run.case.case_id.clone()).collect::<Vec<_>>();
+            survey_text(&summarize(&cases, &[], &samples, &[], None))
+        };
+        let spins = price([2_000, 3_000]);
+        assert!(spins.contains("as pipe; it keeps 2.0 CPUs busy (pipe: 1.0)."), "{spins}");
+        let costs = price([2_000, 1_000]);
+        let both = "; it uses 2.0 times the CPU time of pipe and keeps 2.0 CPUs busy (pipe: 0.3).";
+        assert!(costs.contains(both), "{costs}");
+        assert!(price([900, 3_000]).contains("as fast as pipe."), "{}", price([900, 3_000]));
     }
 
     /// Returns the closing sentences about a mechanism with two modes, 1 and 3 ms, and another with one, us.

@@ -7,6 +7,10 @@ use ipcperf_model::workload::WorkloadKind;
 
 use super::{CaseSummary, DistributionMode, HardwareLimitShare};
 
+/// Number of CPUs that the best mechanism keeps busy in addition to those that the second keeps busy, from which on it is
+/// said. One peer that spins instead of sleeping half of the time.
+const BURNED_CPUS: f64 = 0.5;
+
 /// Result of the comparison of mechanisms at one placement and size.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Comparison {
@@ -106,6 +110,21 @@ pub struct Ranking {
 }
 
 impl Ranking {
+    /// Returns the CPU time of the best divided by that of the second; `None` if either is unknown.
+    #[must_use]
+    pub fn cpu_factor(&self) -> Option<f64> {
+        let times = self.best.cpu_ns_per_message.zip(self.second.cpu_ns_per_message);
+        times.map(|(best, second)| best / second)
+    }
+
+    /// Returns how many CPUs the best and the second keep busy, if the best keeps at least [`BURNED_CPUS`] more busy: a
+    /// lead that may be bought by spinning.
+    #[must_use]
+    pub fn burned_cpus(&self) -> Option<[f64; 2]> {
+        let busy = self.best.busy_cpus.zip(self.second.busy_cpus);
+        busy.filter(|(best, second)| best - second >= BURNED_CPUS).map(Into::into)
+    }
+
     /// Whether all modes of one contender lie beyond all modes of the other. A figure without modes is one mode.
     #[must_use]
     pub fn modes_are_apart(&self) -> bool {
@@ -126,6 +145,10 @@ pub struct Contender {
     pub modes: Vec<DistributionMode>,
     /// Hardware limit that bounds it.
     pub hardware_limit: Option<HardwareLimitShare>,
+    /// CPU time of a message, or round trip, of all roles together, ns.
+    pub cpu_ns_per_message: Option<f64>,
+    /// Number of CPUs that are busy on average: this CPU time divided by the elapsed time.
+    pub busy_cpus: Option<f64>,
 }
 
 impl Contender {
@@ -176,11 +199,15 @@ pub struct UnrankedMechanism {
 impl Contender {
     fn from_summary(case: &CaseSummary) -> Option<Self> {
         let median = case.main()?.spread().median;
+        let cpu_ns_per_message = case.cpu_ns_per_message.map(|spread| spread.median);
+        let elapsed_ns = case.ns_per_message.map(|spread| spread.median);
         Some(Self {
             name: case.series(),
             median,
             modes: case.modes.clone(),
             hardware_limit: case.hardware_limit,
+            cpu_ns_per_message,
+            busy_cpus: cpu_ns_per_message.zip(elapsed_ns).map(|(cpu, elapsed)| cpu / elapsed),
         })
     }
 }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Spread;
+use crate::sample::cpu_per_message;
 use crate::{Sample, role_key};
 
 /// Key of the CPU time of a role.
@@ -26,6 +27,16 @@ pub struct RoleCost {
 pub(super) fn by_role(samples: &[&Sample]) -> BTreeMap<String, RoleCost> {
     let costs = Role::ALL.map(|role| Some((role.name().to_owned(), cost(samples, role)?)));
     costs.into_iter().flatten().collect()
+}
+
+/// Returns the CPU time of a message, or round trip, of a run, ns: as stored, or, in files of older versions, computed from
+/// the CPU time of the roles and of the kernel threads. `None` if that of a role is unknown.
+pub fn cpu_ns_per_message(sample: &Sample) -> Option<f64> {
+    sample.cpu_ns_per_message.or_else(|| {
+        let keys = Role::ALL.map(|role| role_key(role, CPU_TIME));
+        let of_roles = keys.iter().filter_map(|key| sample.roles.get(key).copied());
+        cpu_per_message(of_roles, sample.kernel_thread_ns, sample.messages)
+    })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "rates, good to 53 bits")]
@@ -78,6 +89,17 @@ mod tests {
         (sample.messages, sample.lost_messages) = (500, Some(500));
         let sender = by_role(&[&sample])["sender"];
         assert!((sender.cpu_ns_per_byte.unwrap().median - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_cpu_time_of_a_message_includes_all_roles_and_kernel_threads() {
+        let mut sample = spending(WorkloadKind::RoundTrip, Some(320_000));
+        sample.roles.insert("receiver_cpu_ns".to_owned(), Some(180_000));
+        assert_eq!(cpu_ns_per_message(&sample), Some(500.0));
+        sample.kernel_thread_ns = Some(100_000);
+        assert_eq!(cpu_ns_per_message(&sample), Some(600.0));
+        sample.roles.insert("broker_cpu_ns".to_owned(), None);
+        assert_eq!(cpu_ns_per_message(&sample), None, "a part is unknown");
     }
 
     #[test]

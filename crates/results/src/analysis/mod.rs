@@ -29,7 +29,7 @@ pub use builds::disambiguate;
 pub use comparison::{
     Comparison, Contender, Ranking, RefusedComparison, UndecidedComparison, UnrankedMechanism,
 };
-pub use cost::RoleCost;
+pub use cost::{RoleCost, cpu_ns_per_message};
 pub use counted_values::{CountKind, CountedQuantity, CountedValue};
 pub use hardware_limit::{Bound, HardwareLimitShare, has_wake_ups};
 pub use modes::DistributionMode;
@@ -108,6 +108,8 @@ pub struct CaseSummary {
     pub lost_share: Option<Spread>,
     /// Round trip of a cache line between the two CPUs, ns.
     pub cacheline_round_trip_ns: Option<Spread>,
+    /// CPU time of a message, or round trip, ns: of all roles, and of the kernel threads that work for the mechanism.
+    pub cpu_ns_per_message: Option<Spread>,
     /// CPU time of each role.
     pub roles: BTreeMap<String, RoleCost>,
     /// 95 % interval of the median of the main figure.
@@ -311,6 +313,7 @@ fn summarize_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
         round_trip_ns_p999: spread(|s| s.round_trip_ns_p999.map(|ns| ns as f64)),
         lost_share: spread(lost_share),
         cacheline_round_trip_ns: spread(|s| s.cacheline_round_trip_ns),
+        cpu_ns_per_message: spread(cpu_ns_per_message),
         roles: cost::by_role(&valid),
         median_interval: Bootstrap::default().median(&figures).map(|i| [i.low, i.high]),
         modes: modes::of_repetitions(&figures),
@@ -353,6 +356,7 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         round_trip_ns_p999: None,
         lost_share: None,
         cacheline_round_trip_ns: None,
+        cpu_ns_per_message: None,
         roles: BTreeMap::new(),
         median_interval: None,
         modes: Vec::new(),

@@ -13,16 +13,14 @@ use crate::{Key, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "always-from",
     about: "the first side is better than the second at every level from a given one on",
-    estimate: "The two sides are compared at each level from `from` on. The p-value p is that of the two-sided \
+    estimate: "The two sides are compared at each level from `from` on. Each of these levels is one part, so m is \
+               the number of these levels, summed over all pairs of lines. The p-value p is that of the two-sided \
                paired Wilcoxon test, or of the test that `statistic` names.",
-    supported_if: "the first side is better at every level from `from` on, with p below alpha at each. If \
-                   `min_fraction` is below 1, this fraction of the levels is enough, and the corrected p must \
-                   be below alpha.",
-    rejected_if: "one of two results is shown at one or more levels from `from` on: the second side is better, \
-                  with the corrected p below alpha; or the first side has at most a negligible advantage, \
-                  according to the 1 - alpha/m interval of the ratio, for m levels of all pairs together. If \
-                  `min_fraction` is below 1, this must be shown at so many levels that too few levels remain to \
-                  support the claim.",
+    supported_if: "the first side is better at the level, with p below alpha. If `min_fraction` is below 1, the \
+                   corrected p must be below alpha.",
+    rejected_if: "the second side is better at the level, with the corrected p below alpha. A level is also \
+                  rejected if the 1 - alpha/m interval of the ratio shows that the first side has at most a \
+                  negligible advantage.",
     assumptions: "As in faster-than.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6",
     keys: &[FIRST, SECOND, OF_SECOND, FROM, STATISTIC, NEGLIGIBLE],

@@ -27,24 +27,29 @@ pub(super) const TEST: Test = Test {
             the crossing is reported with its interval",
     estimate: "In each block, at each level, the ratio is the value of the first line divided by that of the \
                second. The lines cross where the median of the ratio over blocks passes 1 for the last time. \
-               Between two levels, the place of the crossing is interpolated on logarithmic scales. Its \
-               interval is a percentile interval from resamples of whole blocks.",
-    supported_if: "all of the following conditions hold. On each side of the crossing, there is a level at which \
-                   the ratio differs from 1 in the claimed direction (paired Wilcoxon test; p, corrected over the \
-                   levels of the pair, is below alpha). The 95 % interval of the crossing ends before the \
-                   largest level. With `between`, its 1 - alpha interval lies between the two given levels. If \
-                   `min_fraction` is below 1, alpha/m replaces alpha, for m pairs of lines.",
-    rejected_if: "the 1 - alpha/m intervals of the ratio (Student's t on logarithms), for m pairs of lines, show \
-                  one of two results: at the largest level, the claimed winner has at most a negligible advantage; \
-                  or at every smaller level, the other line has at most a negligible advantage. With `between`, \
-                  the claim is also rejected if these intervals show that the same line is better at both given \
-                  levels and at each level between them. It is also rejected if the crossing itself \
-                  is supported, but its 1 - alpha/m interval lies entirely outside the given levels.",
-    assumptions: "The ratio changes smoothly between neighboring levels. Blocks are independent. \
-                  Support needs evidence on both sides of the crossing, so neither side is \
-                  corrected for the other (Berger 1982). On each side, one of several levels is \
-                  enough, so p-values are corrected over the levels. One pair of lines is enough \
-                  to reject the claim, so rejection uses alpha/m.",
+               Between two levels, the place of the crossing is interpolated on logarithmic scales. The interval \
+               of the crossing is a percentile interval from resamples of whole blocks. In addition, the two lines \
+               are compared at each level, by the two-sided paired Wilcoxon test or by the test that `statistic` \
+               names. The p-values are corrected over the levels of the pair. The interval of the ratio at a level \
+               is computed by Student's t on the logarithms of the paired ratios. The claimed winner is the line \
+               that `winner` names. It is claimed to be better at the levels above the crossing.",
+    supported_if: "all of the following conditions hold. At one or more levels above the crossing, the claimed \
+                   winner is better, with the corrected p below alpha. At one or more levels below the crossing, \
+                   the other line is better, with the corrected p below alpha. The 95 % interval of the crossing \
+                   ends before the largest level. With `between`, the 1 - alpha interval of the crossing also lies \
+                   between the two given levels. If `min_fraction` is below 1, alpha/m replaces alpha.",
+    rejected_if: "the 1 - alpha/m intervals of the ratio show one of two results: at the largest level, the \
+                  claimed winner has at most a negligible advantage; or at every smaller level, the other line has \
+                  at most a negligible advantage. With `winner = \"either\"`, such a result must be shown twice: \
+                  once with the first line as the winner, and once with the second. With `between`, a pair of \
+                  lines is also rejected if these intervals show that the same line is better at both given levels \
+                  and at each level between them. It is also rejected if the crossing would be supported without \
+                  `between`, but the 1 - alpha/m interval of the crossing lies entirely below or entirely above \
+                  both given levels.",
+    assumptions: "The ratio changes smoothly between neighboring levels. Blocks are independent. Support needs \
+                  evidence on both sides of the crossing, so having two sides needs no correction (Berger 1982). \
+                  On each side, one of several levels is enough, so p-values are corrected over the levels. One \
+                  pair of lines is enough to reject the claim, so rejection uses alpha/m.",
     source: "Efron 1979, Annals of Statistics 7; Wilcoxon 1945; Holm 1979; Berger 1982, Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, STATISTIC, NEGLIGIBLE, BETWEEN, WINNER],
     figure_layout: FigureLayout {

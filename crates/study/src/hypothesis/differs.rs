@@ -19,15 +19,14 @@ pub(super) const TEST: Test = Test {
     name: "differs",
     about: "the two sides differ, in either direction",
     estimate: "p and the interval of the ratio are computed as in faster-than. With `effect`, the size of the \
-               difference is measured by Hedges' g, which also has an interval.",
-    supported_if: "p is below alpha. If `min_fraction` is below 1, the corrected p must be below alpha. With \
-                   `effect`, the 1 - alpha interval of g must also lie entirely above `effect` or entirely \
-                   below -`effect`. If `min_fraction` is below 1, the 1 - alpha/m interval of g is used, for m \
-                   parts.",
-    rejected_if: "the 1 - alpha/m interval of the ratio, for m parts, lies between 1/(1 + `negligible`) and 1 \
-                  + `negligible`. With `effect`, the 1 - alpha/m interval of g must lie between -`effect` and \
-                  `effect` instead.",
-    assumptions: "As in faster-than. Hedges' g assumes that the values are roughly normal.",
+               difference is also measured by Hedges' g, with an interval.",
+    supported_if: "p is below alpha. With `effect`, the 1 - alpha interval of g must also lie entirely above \
+                   `effect` or entirely below -`effect`. If `min_fraction` is below 1, the corrected p and the 1 - \
+                   alpha/m interval of g are used instead.",
+    rejected_if: "the 1 - alpha/m interval of the ratio lies between 1/(1 + `negligible`) and 1 + `negligible`. \
+                  With `effect`, another condition replaces this one: the 1 - alpha/m interval of g lies between \
+                  -`effect` and `effect`.",
+    assumptions: "As in faster-than. Hedges' g also assumes that the values are roughly normal.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Hedges 1981, Journal of Educational Statistics 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, NEGLIGIBLE, EFFECT],
     figure_layout: FigureLayout::DIFFERENCES,

@@ -16,14 +16,15 @@ pub(super) const TEST: Test = Test {
     name: "equivalent",
     about: "the two sides are equal within a margin; many repetitions are needed to show this",
     estimate: "Two one-sided tests (TOST) compare the ratio of the two sides, on a logarithmic scale, with 1/(1 + \
-               margin) and 1 + margin. With `effect`, the interval of Hedges' g is used instead of the two tests.",
-    supported_if: "both one-sided tests have a p-value below alpha. This is the case if the 1 - 2 alpha \
-                   interval of the ratio lies between 1/(1 + margin) and 1 + margin. With `effect`, the 1 - \
-                   alpha interval of g must lie between -`effect` and `effect` instead. If `min_fraction` is \
-                   below 1, alpha/m replaces alpha, for m parts.",
-    rejected_if: "the 1 - 2 alpha/m interval of the ratio, for m parts, lies entirely below 1/(1 + margin) or \
-                  entirely above 1 + margin. With `effect`, two conditions must hold instead: the two sides \
-                  differ with the corrected p below alpha, and |g| is above `effect`.",
+               `margin`) and with 1 + `margin`. With `effect`, the interval of Hedges' g is used instead of the \
+               two tests.",
+    supported_if: "both one-sided tests have a p-value below alpha. In other words, the 1 - 2 alpha interval of \
+                   the ratio lies between 1/(1 + `margin`) and 1 + `margin`. With `effect`, another condition \
+                   replaces this one: the 1 - alpha interval of g lies between -`effect` and `effect`. If \
+                   `min_fraction` is below 1, alpha/m replaces alpha.",
+    rejected_if: "the 1 - 2 alpha/m interval of the ratio lies entirely below 1/(1 + `margin`) or entirely above 1 \
+                  + `margin`. With `effect`, two other conditions replace this one: the corrected p, computed as \
+                  in differs, is below alpha, and the absolute value of g is above `effect`.",
     assumptions: "The logarithms of the paired ratios are roughly normal, or there are many ratios.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15",
     keys: &[FIRST, SECOND, AT, STATISTIC, MARGIN, EFFECT],

@@ -25,15 +25,14 @@ pub(super) const TEST: Test = Test {
                logarithms of the values.",
     supported_if: "the first side is better, with p below alpha. If `min_fraction` is below 1, the corrected p \
                    must be below alpha.",
-    rejected_if: "the second side is better, with the corrected p below alpha. A part is also rejected if the \
-                  1 - alpha/m interval of the ratio, for m parts, shows that the first side has at most a \
-                  negligible advantage. `decided_by` in the output of `judge --json` names the rule that \
-                  applied: `p` or `interval`.",
+    rejected_if: "the second side is better, with the corrected p below alpha. A part is also rejected if the 1 - \
+                  alpha/m interval of the ratio shows that the first side has at most a negligible advantage. In \
+                  the output of `judge --json`, `decided_by` names the rule that decided: `p` or `interval`.",
     assumptions: "Blocks are independent, and within a block the machine is in the same state for both sides. \
-                  Wilcoxon's test assumes that the differences have a symmetric distribution. Support needs no \
-                  correction if all parts must hold: if the claim is false, at least one part is false, and the \
-                  probability that this part is supported by chance is at most alpha (Berger 1982). Rejection is \
-                  corrected, because a single part is enough to reject a claim whose parts must all hold.",
+                  Wilcoxon's test assumes that the differences have a symmetric distribution. If all parts must be \
+                  supported, p is not corrected for support. The reason is that a false claim has at least one \
+                  false part, and chance supports this part with a probability of at most alpha (Berger 1982). For \
+                  rejection, p is corrected, because one rejected part is then enough to reject the claim.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Holm 1979, Scandinavian Journal of Statistics 6; Berger 1982, \
              Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, AT, STATISTIC, NEGLIGIBLE],

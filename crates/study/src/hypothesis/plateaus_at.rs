@@ -15,19 +15,21 @@ pub(super) const TEST: Test = Test {
     name: "plateaus-at",
     about: "each line is flat from some level on, optionally at a given height",
     estimate: "The claimed plateau consists of the largest levels: all levels from `starts_by` on, and at least \
-               `levels` of them. Its height is the claimed height. If none is claimed, the height in a block is \
-               the geometric mean over the levels of the plateau. Only blocks that have all of these levels are \
-               used. In each block, the value at each level is divided by the height. The median of this ratio \
-               over blocks has an interval by order statistics at each level. The verdict shows an estimated \
-               plateau as well, which is computed from the medians alone. It ends at the largest level. It starts \
-               at the claimed start, or at a lower level if all medians from there on lie within `tolerance` of \
-               its height. If the claimed plateau is not flat, the estimated one starts at the lowest higher level \
-               from which the medians are flat. The interval of its start comes from resamples of whole blocks.",
-    supported_if: "the 1 - alpha interval lies between 1 - `tolerance` and 1 + `tolerance` at every level of \
-                   the claimed plateau. If `min_fraction` is below 1, the 1 - alpha/m interval is used, for m \
-                   lines.",
-    rejected_if: "the 1 - alpha/(m q) interval at one level of the claimed plateau lies entirely below 1 - \
-                  `tolerance` or entirely above 1 + `tolerance`, for m lines and q levels of the plateau.",
+               `levels` of them. The claimed height is set by `height` or `height_of`. If no height is claimed, \
+               the height in a block is the geometric mean over the levels of the plateau. Only blocks that have \
+               all of these levels are used. In each block, the value at each level is divided by the height. At \
+               each level, the median of this ratio over blocks has an interval by order statistics. The verdict \
+               also shows an estimated plateau, which ends at the largest level and is computed from the medians \
+               alone. Levels are flat if all their medians lie within `tolerance` of the height. If the claimed \
+               plateau is flat, the estimated plateau consists of the claimed plateau and the next lower levels, \
+               as long as all of them together are flat. If the claimed plateau is not flat, the estimated plateau \
+               starts at the lowest level above the claimed start from which on all levels are flat. The interval \
+               of the start of the estimated plateau comes from resamples of whole blocks.",
+    supported_if: "the 1 - alpha interval lies between 1 - `tolerance` and 1 + `tolerance` at every level of the \
+                   claimed plateau. If `min_fraction` is below 1, the 1 - alpha/m interval is used.",
+    rejected_if: "the 1 - alpha/(m q) interval lies entirely below 1 - `tolerance` or entirely above 1 + \
+                  `tolerance` at one or more levels of the claimed plateau. q is the number of levels of the \
+                  claimed plateau.",
     assumptions: "Blocks are independent. A line that is flat everywhere has a plateau that starts \
                   at the first level.",
     source: "Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15; Berger 1982, Technometrics 24; \

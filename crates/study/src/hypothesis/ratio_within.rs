@@ -14,16 +14,16 @@ use super::{Cells, Claim, Findings, Judge, Part, Test, Verdict, parse_keys};
 pub(super) const TEST: Test = Test {
     name: "ratio-within",
     about: "the ratio of the first side to the second is above, below or between bounds",
-    estimate: "In each block, the value of the first side is divided by that of the second. The estimate is \
-               the geometric mean of these ratios over blocks. Its interval is computed by Student's t on the \
-               logarithms of the ratios. If `statistic` ignores blocks, the estimate is the ratio of the \
-               geometric means of the two sides, with an interval by Welch's t on the logarithms of the \
-               values. If there are several levels, the value of a side is the geometric mean over all levels. \
-               Only blocks that have all levels are used. With `at = \"levels\"`, each level is compared \
-               separately instead.",
-    supported_if: "the 1 - alpha interval lies within the bounds. If `min_fraction` is below 1, the 1 - \
-                   alpha/m interval is used, for m parts.",
-    rejected_if: "the 1 - alpha/m interval, for m parts, lies entirely outside the bounds.",
+    estimate: "In each block, each side has one value. If there are several levels, this value is the geometric \
+               mean over all levels, and only blocks that have all levels are used. With `at = \"levels\"`, each \
+               level is compared separately instead. The estimate is the geometric mean over blocks of the ratio \
+               of the two sides. Its interval is computed by Student's t on the logarithms of the ratios. If \
+               `statistic` ignores blocks, the estimate is the ratio of the geometric means of the two sides, with \
+               an interval by Welch's t on the logarithms of the values. The keys `above` and `below` set the \
+               bounds.",
+    supported_if: "the 1 - alpha interval lies within the bounds. If `min_fraction` is below 1, the 1 - alpha/m \
+                   interval is used.",
+    rejected_if: "the 1 - alpha/m interval lies entirely outside the bounds.",
     assumptions: "The logarithms of the paired ratios are roughly normal, or there are many ratios.",
     source: "Student 1908, Biometrika 6",
     keys: &[FIRST, SECOND, AT, STATISTIC, ABOVE, BELOW],

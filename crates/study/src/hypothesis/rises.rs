@@ -18,20 +18,20 @@ pub(super) const TEST: Test = Test {
     name: "rises",
     about: "each line rises, and is highest at its largest level",
     estimate: "The blocks are split in two. The first, third, fifth block and so on select the peak: the level \
-               with the highest median over these blocks. The other blocks are used for one-sided paired \
-               Wilcoxon tests, which compare the largest level with the peak, and the smallest level with the \
-               largest. At each level between the smallest and the largest, the value is also divided by the \
-               value at the largest level. The interval of this ratio is computed from all blocks, by \
-               Student's t on the logarithms of the paired ratios.",
-    supported_if: "two conditions hold. The value at the smallest level is lower than at the largest level, \
-                   with p below alpha. At no level between them is the value higher than at the largest level \
-                   by more than `negligible`, according to the 1 - alpha interval of the ratio. If \
-                   `min_fraction` is below 1, alpha/m replaces alpha, for m lines.",
-    rejected_if: "the value at the largest level is lower than at the peak, with p below alpha/m, for m lines.",
-    assumptions: "Blocks are independent. Within a line, no p-value is corrected, for two reasons: all \
-                  conditions must hold to support a line (Berger 1982), and the peak is tested on blocks that \
-                  did not select it. All lines must hold to support the claim, so each line is tested at \
-                  alpha. One line is enough to reject the claim, so rejection uses alpha/m.",
+               with the highest median over these blocks. The other blocks are used for two one-sided tests: \
+               paired Wilcoxon tests, or the tests that `statistic` names. One test compares the largest level \
+               with the peak. The other test compares the smallest level with the largest. In addition, the value \
+               at each level between the smallest and the largest is divided by the value at the largest level. \
+               The interval of this ratio is computed from all blocks, by Student's t on the logarithms of the \
+               paired ratios.",
+    supported_if: "two conditions hold. The value at the smallest level is lower than at the largest level, with p \
+                   below alpha. At each level between these two, the 1 - alpha interval of the ratio ends below 1 \
+                   + `negligible`. If `min_fraction` is below 1, alpha/m replaces alpha.",
+    rejected_if: "the value at the largest level is lower than at the peak, with p below alpha/m.",
+    assumptions: "Blocks are independent. Within a line, no p-value is corrected, for two reasons: both conditions \
+                  must hold to support a line (Berger 1982), and the peak is tested on blocks that did not select \
+                  it. If all lines must be supported, each line is tested at alpha. One line is then enough to \
+                  reject the claim, so rejection uses alpha/m.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection-union \
              test)",
     keys: &[STATISTIC, NEGLIGIBLE],

@@ -21,21 +21,22 @@ pub(super) const TEST: Test = Test {
     name: "rises-then-falls",
     about: "each line rises up to a level between its ends, and then falls",
     estimate: "The blocks are split in two. The first, third, fifth block and so on select the peak: the level \
-               with the highest median over these blocks. The other blocks are used for one-sided paired \
-               Wilcoxon tests, which compare each end of the line with the peak. The ends are the smallest and \
-               the largest level. At each level between the ends, the value is also divided by the value at \
-               each end. The intervals of these ratios are computed from all blocks, by Student's t on the \
-               logarithms of the paired ratios.",
-    supported_if: "the peak is not at an end, and the value at each end is lower than at the peak, with p \
-                   below alpha. If `min_fraction` is below 1, alpha/m replaces alpha, for m lines.",
-    rejected_if: "one end is shown to be at most negligibly lower than every level between the ends: at none of \
-                  these levels is the value higher by more than `negligible`, according to the 1 - alpha/m \
-                  intervals of the ratios, for m lines.",
-    assumptions: "Blocks are independent. Within a line, no p-value is corrected: both tests must succeed to \
-                  support the line, and all intervals of an end must agree to reject the line (Berger 1982). \
-                  Either end is enough to reject a line. This needs no correction, because only one limit of \
-                  each interval is used, which has half of the error probability. One line is enough to reject \
-                  the claim, so rejection uses alpha/m.",
+               with the highest median over these blocks. The other blocks are used for two one-sided tests: \
+               paired Wilcoxon tests, or the tests that `statistic` names. One test compares the smallest level \
+               with the peak, and the other compares the largest level with the peak. The smallest and the largest \
+               level are the ends of the line. In addition, the value at each level between the ends is divided by \
+               the value at each end. The intervals of these ratios are computed from all blocks, by Student's t \
+               on the logarithms of the paired ratios.",
+    supported_if: "the peak is not at an end, and the value at each end is lower than at the peak, with p below \
+                   alpha. If `min_fraction` is below 1, alpha/m replaces alpha.",
+    rejected_if: "the line does not rise above one of its ends by more than `negligible`. This is shown by the 1 - \
+                  alpha/m intervals of the ratios to the value at this end: at each level between the ends, the \
+                  interval lies below 1 + `negligible`.",
+    assumptions: "Blocks are independent. Within a line, no correction is made: both tests must succeed to support \
+                  the line, and the intervals at all levels must agree to reject it (Berger 1982). Either end is \
+                  enough to reject a line. This choice needs no correction either, because only the upper limit of \
+                  each interval is used, and this limit has half of the interval's error probability. One line is \
+                  enough to reject the claim, so rejection uses alpha/m.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection-union \
              test)",
     keys: &[STATISTIC, NEGLIGIBLE],

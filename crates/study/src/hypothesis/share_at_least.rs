@@ -14,13 +14,13 @@ use crate::{Key, Metric, Requirement, Selection, ValueType};
 pub(super) const TEST: Test = Test {
     name: "share-at-least",
     about: "the metric, or its share of another metric, is at least a given share",
-    estimate: "In each block, at each level, the share is the metric divided by the metric that \
-               `of` names. Without `of`, the metric itself is the share. The median of the shares \
-               over blocks has an interval by order statistics.",
+    estimate: "Each level of each line is one part, so m is the number of levels of all lines together. In each \
+               block, at each level, the share is the metric divided by the metric that `of` names. Without `of`, \
+               the metric itself is the share. The median of the shares over blocks has an interval by order \
+               statistics.",
     supported_if: "the 1 - alpha interval lies entirely above `share`. If `min_fraction` is below 1, the 1 - \
-                   alpha/m interval is used, where m is the number of levels of all lines together.",
-    rejected_if: "the 1 - alpha/m interval lies entirely below `share`, where m is the number of levels of all \
-                  lines together.",
+                   alpha/m interval is used.",
+    rejected_if: "the 1 - alpha/m interval lies entirely below `share`.",
     assumptions: "Blocks are independent.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[SHARE, WHOLE, BEYOND, FROM],

@@ -14,14 +14,15 @@ pub(super) const TEST: Test = Test {
     name: "slope",
     about: "the slope of each line on logarithmic axes is above, below or between bounds: 0 is \
             flat, 1 is proportional",
-    estimate: "In each block that has all levels, a straight line is fitted by least squares to the logarithm \
-               of the metric as a function of the logarithm of the level. The median over blocks of the slopes \
-               of these straight lines has an interval by order statistics.",
-    supported_if: "the 1 - alpha interval lies within the bounds. If `min_fraction` is below 1, the 1 - \
-                   alpha/m interval is used, for m lines.",
-    rejected_if: "the 1 - alpha/m interval, for m lines, lies entirely outside the bounds.",
-    assumptions: "Blocks are independent. If the measured line is curved, its slope is that of the straight \
-                  line that fits it best.",
+    estimate: "In each block that has all levels, a straight line is fitted by least squares to the logarithm of \
+               the metric as a function of the logarithm of the level. The estimate is the median over blocks of \
+               the slopes of these straight lines. It has an interval by order statistics. The keys `above` and \
+               `below` set the bounds.",
+    supported_if: "the 1 - alpha interval lies within the bounds. If `min_fraction` is below 1, the 1 - alpha/m \
+                   interval is used.",
+    rejected_if: "the 1 - alpha/m interval lies entirely outside the bounds.",
+    assumptions: "Blocks are independent. If the measured line is curved on logarithmic axes, its slope is that of \
+                  the straight line that fits it best.",
     source: "David and Nagaraja 2003, Order Statistics, section 7.1",
     keys: &[ABOVE, BELOW],
     figure_layout: FigureLayout {

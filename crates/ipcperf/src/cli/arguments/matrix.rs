@@ -5,7 +5,9 @@ use clap::{Args, Id};
 use crate::cli::suggestions::Known;
 use crate::printing::WHICH_ANSWERED_WORKLOAD;
 use ipcperf_model::duration::parse_duration;
+use ipcperf_model::instrument::Intrusive;
 use ipcperf_model::placement::PAIR;
+use ipcperf_observe::Instrument;
 use ipcperf_plan::{
     CustomFiles, Error, Factor, FactorError, OptionSetting, Reason, TypedLevels,
     TypedMessageOptions, TypedRequest,
@@ -33,7 +35,8 @@ pub(in crate::cli) struct MatrixArguments {
     /// 1MB..100MB:10 (ten evenly spaced sizes), 1kB..100MB*10 (each size is ten times the one before)
     #[arg(short, long, value_name = "SIZES", default_value = Factor::Buffer.default_text())]
     buffer: Vec<String>,
-    /// Payload bytes per run, in one direction [default: calibrated so that a run lasts at least 16 ms]
+    /// Payload bytes that the sender sends per run; replies are not counted [default: calibrated so that a run lasts at
+    /// least 16 ms]
     #[arg(long, value_name = "BYTES")]
     total: Option<String>,
     #[arg(long, value_name = "MODES", default_value = Factor::Mode.default_text())]
@@ -100,6 +103,11 @@ impl MatrixArguments {
     pub(super) fn ids() -> Vec<Id> {
         let command = Self::augment_args(clap::Command::default());
         command.get_arguments().map(|argument| argument.get_id().clone()).collect()
+    }
+
+    /// Whether a mechanism was named.
+    pub(super) const fn names_mechanism(&self) -> bool {
+        !self.mechanism.is_empty()
     }
 
     /// Returns the arguments as they were typed, for parsing.
@@ -178,10 +186,10 @@ struct MessageOptionArguments {
     #[arg(long, value_name = "ORDER", help_heading = MESSAGES)]
     #[arg(value_parser = Known::reuses(), hide_possible_values = true)]
     buffers: Vec<String>,
-    #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (before the clock starts: no \
-        page faults in the measured time), before-fork (by the parent, so that pages are shared copy-on-write and the \
-        first write to each is a page fault in the measured time), or timed (at the first message: a page fault for \
-        each page in the measured time)"))]
+    #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (before the clock starts; \
+        page faults in the measured time: none), before-fork (by the parent, so that pages are copy-on-write; page \
+        faults in the measured time: the first write to each page), or timed (at the first message; page faults in \
+        the measured time: every page)"))]
     #[arg(long, value_name = "WHEN", help_heading = MESSAGES)]
     #[arg(value_parser = Known::first_touches(), hide_possible_values = true)]
     first_touch: Vec<String>,
@@ -200,7 +208,7 @@ impl MessageOptionArguments {
 }
 
 fn workload_help() -> String {
-    format!("{}. {WHICH_ANSWERED_WORKLOAD}", Known::workloads().help("Workloads"))
+    format!("{}. {WHICH_ANSWERED_WORKLOAD}", Known::workloads().described_help("Workloads"))
 }
 
 fn placement_help() -> String {
@@ -208,7 +216,13 @@ fn placement_help() -> String {
 }
 
 fn instruments_help() -> String {
-    let what = "Instruments that observe the runs. An instrument that slows a case down (intrusive) gets separate \
-        runs, each paired with a run without it. One or more of";
-    Known::instruments().help(what)
+    let is_intrusive = |known: &&Instrument| known.facts.intrusive == Intrusive::Yes;
+    let intrusive = ipcperf_observe::INSTRUMENTS.iter().filter(is_intrusive);
+    let intrusive: Vec<&str> = intrusive.map(|known| known.facts.name).collect();
+    let what = format!(
+        "Instruments that observe the runs. Intrusive instruments ({}) slow a case down, so they are used in separate \
+         runs, each paired with a run without the instrument. One or more of",
+        intrusive.join(", ")
+    );
+    Known::instruments().help(&what)
 }

@@ -77,12 +77,13 @@ pub(in crate::cli) struct StudySelection {
     #[arg(value_name = "NAME|FILE", help = studies_help())]
     #[arg(value_parser = Known::studies(), hide_possible_values = true)]
     pub(in crate::cli) study: String,
-    /// Take the short form of the study: every second size of long lists, at most 10 repetitions, and fewer messages
-    /// per run if the study says so
+    /// Use a short form of the study: every second buffer size if there are more than 4, at most 10 repetitions, and
+    /// fewer messages per run where the study defines that
     #[arg(long)]
     pub(in crate::cli) quick: bool,
     /// Stop repeating a case when all hypotheses about it are decided. Hypotheses are judged four times: after 1/3, 1/2,
-    /// 2/3 and all of the repetitions. The four share the significance level alpha
+    /// 2/3 and all of the repetitions. The significance level alpha is divided among these four judgments, so that the
+    /// total probability of an error stays at most alpha
     #[arg(long)]
     pub(in crate::cli) until_decided: bool,
     /// Send as many messages per run as in the paper that the study repeats; takes hours
@@ -134,7 +135,7 @@ pub(in crate::cli) struct JudgeArguments {
     /// Judge the hypotheses of this study [default: the study that is stored in the file]
     #[arg(long, value_name = "NAME|FILE")]
     pub(in crate::cli) study: Option<String>,
-    /// Exit with status 1 if the verdict on any hypothesis is rejected or inconclusive, or if all are not testable
+    /// Exit with status 1 if any hypothesis is rejected or inconclusive, or if none is testable
     #[arg(long)]
     pub(in crate::cli) gate: bool,
     /// Print a JSON array of verdicts with their evidence

@@ -11,23 +11,25 @@ const MIN_SIMILARITY: f64 = 0.85;
 /// Maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 
+/// Forms of events without a name, each with an example.
+const OTHER_FORMS: &str = "a raw code (r1b), PMU/TERMS/ (cpu/event=0x3c/)";
+/// Commands that list the events of a machine.
+const LISTS: &str = "to list events: ipcperf doctor, and ls /sys/bus/event_source/devices/*/events";
+
 /// Unknown event `event`, with suggestions.
 pub(super) fn unknown_event(event: &str, machine: &Machine) -> Unavailable {
     let suggestions = suggest(event, known_events(machine).map(|known| known.name));
-    let listed = "raw codes rHEX, PMU/TERMS/, and names below /sys/bus/event_source/devices";
-    Unavailable {
-        reason: format!("unknown event `{event}`"),
-        remedy: match &suggestions[..] {
-            [] => {
-                let sets: Vec<_> = EVENT_SETS.iter().map(|set| set.name).collect();
-                format!(
-                    "valid events: cycles, LLC-loads, MEM_READ and others, the sets {}, {listed}",
-                    sets.join(", ")
-                )
-            }
-            near => format!("did you mean {}? Other valid events: {listed}", near.join(" or ")),
-        },
-    }
+    let remedy = match &suggestions[..] {
+        [] => {
+            let sets: Vec<_> = EVENT_SETS.iter().map(|set| set.name).collect();
+            format!(
+                "write an event as for perf (cycles, LLC-loads), {OTHER_FORMS}, or a set of events ({}); {LISTS}",
+                sets.join(", ")
+            )
+        }
+        near => format!("did you mean {}? Other forms: {OTHER_FORMS}; {LISTS}", near.join(" or ")),
+    };
+    Unavailable { reason: format!("unknown event `{event}`"), remedy }
 }
 
 /// Returns every event name known on this machine, with its description.

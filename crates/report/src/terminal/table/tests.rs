@@ -1,9 +1,7 @@
 //! Tests of result tables on scripted times.
 
 use ipcperf_model::workload::WorkloadKind;
-use ipcperf_results::analysis::{
-    Bound, DistributionMode, HardwareLimitShare, RoleCost, Spread, summarize,
-};
+use ipcperf_results::analysis::{Bound, DistributionMode, HardwareLimitShare, Spread, summarize};
 use ipcperf_results::testing::sample;
 
 use super::*;
@@ -89,10 +87,7 @@ fn the_cpu_time_of_all_roles_is_a_column_next_to_its_figure() {
     let mut all = scripted(WorkloadKind::Stream, &["pipe", "tcp"], &[64, 4096]);
     all.extend(scripted(WorkloadKind::RoundTrip, &["pipe"], &[64]));
     for case in all.iter_mut().filter(|case| case.case.mechanism == "pipe") {
-        for (role, ns) in [("sender", 700.0), ("receiver", 534.0)] {
-            let cost = RoleCost { cpu_ns_per_message: spread(ns), cpu_ns_per_byte: None };
-            case.roles.insert(role.to_owned(), cost);
-        }
+        case.cpu_ns_per_message = Some(spread(1_234.0));
     }
     for columns in [40, 60, 80, 100] {
         let text = tables(&all, &view(ErrorBar::Iqr, columns));
