@@ -134,7 +134,7 @@ users and exhausted resources.
 | part | what a trial runs |
 | --- | --- |
 | random commands | `ipcperf` with random arguments, some of them invalid |
-| kills | a measurement that is interrupted or has some or all processes killed, then `ipcperf resume` |
+| kills | a measurement with SIGINT to `ipcperf` or SIGKILL to some or all processes, then `ipcperf resume` |
 | two users | a measurement while another user measures |
 | two PID namespaces | a measurement while the same user measures in another PID namespace |
 | resource limits | `ipcperf` under one of ten limits, such as the number of open files or the file size |
@@ -151,11 +151,11 @@ The last table shows the number of trials, and the number of findings of each ki
   situations, the test runs `ipcperf doctor --clean` before it searches for leaks: after it has killed a
   command together with its worker, and after it has run a command under a resource limit
 - **lost or duplicated sample**: a run is missing from the results file, or occurs twice
-- **unexpected exit**: an exit code that is not documented, or that is not possible in this trial. Three
+- **unexpected exit**: an exit code that is not documented, or that this trial does not allow. Three
   other findings count as unexpected exits: a run that fails while the program is replaced, an object of
   another user that `ipcperf` removes, and terminal control characters in the output
 
-To repeat the random choices of these results, run `scripts/hostile --seed {seed}`.
+To repeat these tests with the same random choices, run `scripts/hostile --seed {seed}`.
 
 {table}
 """

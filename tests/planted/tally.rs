@@ -161,7 +161,7 @@ impl Tally {
         let [printed, held] = self.crossings;
         let _ = writeln!(
             page,
-            "\nThe test `crosses-over` reported the buffer size at which two lines cross in {printed} files, each \
+            "\nIn {printed} files, the test `crosses-over` reported the buffer size at which two lines cross, each \
              time with a 95 % interval. {held} of these intervals contain the true size."
         );
         page

@@ -91,7 +91,7 @@ The first table explains the columns of the second table, which compares the mec
 |---|---|
 | boundaries | `messages`: each receive returns exactly one message. `byte stream`: a receive returns the bytes that have arrived, which may be a part of a message or several messages |
 | delivery | `reliable`: every byte arrives, in order. `may lose messages`: ipcperf counts the lost messages. `moves nothing`: the receiver gets no data |
-| payload path | `kernel`: each peer makes a system call for every message. `shared memory`: both peers map the same memory, and a message needs a system call only if a peer has to wait. `shared memory + doorbell`: both peers map the same memory, and each peer makes a system call ([doorbell](glossary.md#doorbell)) for every message. `cross-memory read`: the receiver makes a system call that reads the sender's memory. `none`: the payload is not transferred |
+| payload path | `kernel`: each peer makes a system call for every message. `shared memory`: both peers map the same memory, and a message needs a system call only if a peer has to wait. `shared memory + doorbell`: both peers map the same memory. For every message, the sender makes a system call that reports the message to the receiver ([doorbell](glossary.md#doorbell)), and the receiver makes a system call that gets this report. `cross-memory read`: the receiver makes a system call that reads the sender's memory. `none`: the payload is not transferred |
 | waiting | `sleeps`: a peer that has to wait sleeps at once, and the other peer has to wake it. `spins`: a peer that has to wait polls before it sleeps, or polls without ever sleeping |
 | payload | `copied`: the receiver gets a copy. `borrowed until it is copied`: the receiver gets a copy, but this copy is made only when the receiver reads. Until then, the sender must not change the message. `handed over in place`: the receiver reads the message in the sender's memory. The sender must not change the message until the receiver has returned it. `dropped`: the receiver gets nothing |
 | peer death | what the mechanism reports to a peer after the other peer was killed. `EOF or error`: sends and receives return end of file or an error. In some cases, the first calls after the death still succeed. `error on send`: sends return an error. In some cases, the first sends after the death still succeed. A peer that only receives keeps waiting. `not detected`: a peer that sends or receives keeps waiting. In all three cases, ipcperf itself notices the death during a measurement and ends the run |
@@ -210,9 +210,9 @@ fn the_environment_page_is_that_of_its_fields() {
     let properties = &schema.as_value()["properties"];
     let mut page = String::from(
         "# Environment\n\n<!-- Made from the fields of the environment by scripts/write-docs: change it there. \
-         -->\n\nThis page describes the fields in which ipcperf stores the properties of the machine, the kernel and its \
-         own process.\n`ipcperf machine` shows these fields, and the header of each results file contains them. A value \
-         that could not be read is null.\n",
+         -->\n\nThis page describes the fields in which ipcperf stores the properties of the machine, of the kernel and \
+         of the `ipcperf`\nprocess. `ipcperf machine` shows these fields, and the header of each results file contains \
+         them. A value that could not be read\nis null.\n",
     );
     for section in Environment::default().sections() {
         write!(page, "\n## {}\n\n| key | type | description |\n|---|---|---|\n", section.title)

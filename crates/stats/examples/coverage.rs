@@ -115,7 +115,7 @@ fn heights() {
         "The curves for the slope have a true slope of 0.3. `slope, median` and `slope, mean` are the median\n\
          and the mean of the slopes of the blocks. The curves for the plateau rise up to the level 2^14, and\n\
          have a true height of 1 from there on. The plateau that `Curve::plateau` finds is the range of the\n\
-         highest levels in which all medians are within 10 % of the same height. Widths are absolute: an\n\
+         highest levels at which all medians are within 10 % of the same height. Widths are absolute: an\n\
          interval of a slope from 0.298 to 0.302 has a width of 0.004.\n"
     );
     println!("| noise | blocks | slope, median | slope, mean | height of a plateau |");
@@ -130,8 +130,8 @@ fn heights() {
 fn hinges() {
     println!("\n## Hinges on straight lines\n");
     println!(
-        "A *hinge* is a change of slope. It counts as found if the p-value that `change_point` returns is\n\
-         below 5 %. The table shows how often a hinge is found:\n\n\
+        "A *hinge* (a change of slope) counts as found if the p-value that `change_point` returns is below\n\
+         5 %. The table shows how often a hinge is found:\n\n\
          - on straight lines with a slope of 0.3, where each hinge is a false alarm (limit: 5 %)\n\
          - on curves whose slope is 0.3 up to 2^14.3, and 0 above it\n"
     );

@@ -277,7 +277,7 @@ pub(crate) const OVER: Key = optional(
     ValueType::Name,
     "\"buffer\"",
     "buffer",
-    "factor in which the cases of a line differ; all other factors are the same",
+    "factor in which the cases of a line differ; all cases of a line have the same level of every other factor",
 );
 /// Significance level of the test.
 pub(crate) const ALPHA: Key = optional(
@@ -304,7 +304,7 @@ pub(crate) const MIN_FRACTION: Key = optional(
     ValueType::Number(0.001, 1.0),
     "0.75",
     "1",
-    "fraction of the parts of the claim that must hold",
+    "the claim is supported if at least this fraction of its testable parts is supported",
 );
 
 /// Metric that is compared.
@@ -384,7 +384,7 @@ pub const ORIGINAL_TEST_KEYS: &[Key] = &[
         example: "\"none\"",
         ..CORRECTION
     },
-    Key { requirement: AS_ABOVE, about: "fraction of the parts that must hold", ..MIN_FRACTION },
+    Key { requirement: AS_ABOVE, ..MIN_FRACTION },
 ];
 
 /// Statistics for comparing two samples.

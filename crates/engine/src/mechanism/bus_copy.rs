@@ -43,11 +43,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             may communicate.",
         message_boundaries: "Kept: each notice announces one message.",
         minimum_kernel: "Linux 3.17 (memfd_create).",
-        defaults_that_matter: "The receiver gets the message in its own pool and does not copy it out. A program \
-            that needs a message after it has returned the slot has to copy the message first. The receiver has to \
-            trust the sender not to change a message after sending it. kdbus prevented such changes. With \
-            metadata=timestamp, the sender also reads the clock. With metadata=credentials, the kernel attaches \
-            the sender's PID, UID and GID (SO_PASSCRED). --kernel-buffer does not apply.",
+        defaults_that_matter: "The receiver gets the message in its own pool and does not copy it out. If a program \
+            needs a message after the slot is returned, the program has to copy the message first. The receiver has \
+            to trust the sender not to change a message after sending it. kdbus prevented such changes. With \
+            metadata=timestamp, the sender reads the clock for each message and stores the time in the notice. With \
+            metadata=credentials, the kernel attaches the sender's PID, UID and GID (SO_PASSCRED). --kernel-buffer \
+            does not apply.",
         references: &[
             "man:memfd_create(2)",
             "man:unix(7)",

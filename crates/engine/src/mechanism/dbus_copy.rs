@@ -28,19 +28,19 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[VIA],
     modes: &MODES,
     documentation: Documentation {
-        how_it_works: "The payload is an array of bytes (`ay`) in the body of a method call. The crate zbus \
-            builds, sends and reads the messages. Each peer runs zbus on its own thread (tokio, one thread). The \
-            option via selects what forwards the messages:\n\n\
+        how_it_works: "The payload is an array of bytes (`ay`) in the body of a method call. The crate zbus builds, \
+            sends and reads the messages. Each peer runs zbus on its own thread (tokio, one thread). The option via \
+            selects what forwards the messages:\n\n\
             - via=daemon and via=broker: ipcperf starts a dbus-daemon or a dbus-broker for the run. The daemon or \
             broker listens on a private socket and runs on the peers' CPUs. The limits of the daemon or broker are \
             so high that they never take effect. The daemon or broker reads each message completely before it \
-            forwards the message. The CPU time of the daemon or broker is reported for the role broker.\n\
+            forwards the message. ipcperf reports the CPU time of either program for the role broker.\n\
             - via=peer: nothing forwards the messages; a socketpair connects the peers directly.\n\n\
             In a round trip, the method return carries the reply. In a stream, ipcperf limits the number of method \
-            calls in flight, because the daemon and the library would queue any number of calls. The limit N is \
-            16. With large messages, it is smaller: as many messages as fit into 64 MiB, rounded down to an even \
-            number, but at least two. Every (N/2)-th method call requests an empty reply, which shows that all \
-            messages so far have arrived. The other method calls request no reply.",
+            calls in flight, because the daemon and the library would queue any number of calls. The limit N is 16. \
+            With large messages, it is smaller: as many messages as fit into 64 MiB, rounded down to an even number, \
+            but at least two. Every (N/2)-th method call requests an empty reply, which shows that all messages so \
+            far have arrived. The other method calls request no reply.",
         message_boundaries: "Kept: each method call carries one message.",
         minimum_kernel: "Any. via=daemon needs dbus-daemon, and via=broker needs dbus-broker 32 or \
             newer.",

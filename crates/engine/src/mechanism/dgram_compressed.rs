@@ -57,12 +57,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         minimum_kernel: "Any.",
         defaults_that_matter: "The result depends on the content of the messages, which --payload selects. By \
             default, all bytes of a message are the same. Deflate compresses a large message of this kind to about \
-            1/1000 of its size, and lz4 to about 1/250 of its size. With zstd, about 20 bytes remain. With \
-            --payload compressible:R, 1/R of each KiB is random and the rest is constant, so the messages can be \
-            compressed to about 1/R of their size. With --verify or --payload random, compression does not make \
-            the messages smaller. It can even make a message larger. ipcperf therefore limits the size of \
-            messages, so that the compressed message fits into a datagram in any case. The limit allows for a \
-            growth of large messages by 10 % with deflate and lz4, and by less than 1 % with zstd.",
+            1/1000 of its size, and lz4 to about 1/250 of its size. With zstd, about 20 bytes remain. With --payload \
+            compressible:R, 1/R of each KiB is random and the rest is constant, so the messages can be compressed to \
+            about 1/R of their size. With --verify or --payload random, all bytes are random, so compression does \
+            not make the messages smaller. It can even make a message larger. ipcperf therefore limits the size of \
+            messages, so that the compressed message fits into a datagram in any case. The limit leaves enough room \
+            for large messages that grow by 10 % with deflate and lz4, or by less than 1 % with zstd.",
         references: &["man:unix(7)", "RFC 1951", "the LZ4 block format", "RFC 8878"],
     },
     ..endpoint::IMPLEMENTATION

@@ -42,12 +42,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             recvmsg.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Linux 2.6.23 (MSG_CMSG_CLOEXEC).",
-        defaults_that_matter: "The same as for unix-dgram. The kernel allows at most SCM_MAX_FD \
-            (253) descriptors per message. The option fds of ipcperf accepts at most 64. The \
-            kernel also counts, for each user, the descriptors that are sent but not yet received. \
-            If this number exceeds the sender's limit on open files (ulimit -n), sendmsg fails \
-            with ETOOMANYREFS. A sender with CAP_SYS_RESOURCE or CAP_SYS_ADMIN is exempt from this \
-            limit.",
+        defaults_that_matter: "The defaults are the same as for unix-dgram. The kernel allows at \
+            most SCM_MAX_FD (253) descriptors per message. The option fds of ipcperf accepts at \
+            most 64. For each user, the kernel counts the descriptors that are sent but not yet \
+            received. If this number exceeds the sender's limit on open files (ulimit -n), sendmsg \
+            fails with ETOOMANYREFS. A sender with CAP_SYS_RESOURCE or CAP_SYS_ADMIN is exempt \
+            from this limit.",
         references: &["man:unix(7)", "man:cmsg(3)", "man:sendmsg(2)", "man:select(2)"],
     },
     ..endpoint::IMPLEMENTATION

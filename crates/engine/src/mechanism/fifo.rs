@@ -33,9 +33,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             folder, opens both ends of each, and removes their paths before the peers start.",
         message_boundaries: "None, as with pipe.",
         minimum_kernel: "Any. Setting the capacity needs Linux 2.6.35.",
-        defaults_that_matter: "The same as for pipe. The folder is created in TMPDIR, or in /tmp \
-            if TMPDIR is not set. The file system of this folder stores only the name of the fifo, \
-            never the data.",
+        defaults_that_matter: "The defaults are the same as for pipe. The folder is created in \
+            TMPDIR, or in /tmp if TMPDIR is not set. The file system of this folder stores only \
+            the name of the fifo, never the data.",
         references: &["man:fifo(7)", "man:mkfifo(3)", "man:pipe(7)"],
     },
     execute: worker::execute::<Fifo>,

@@ -34,10 +34,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             into it, sends the file's descriptor in an empty Unix domain datagram, and closes its \
             own descriptor (open, unlink, write, sendmsg, close). The receiver gets a descriptor \
             of the same open file, with the same file offset. The receiver seeks to the start, \
-            reads the message and closes the descriptor (recvmsg, lseek, read, close). It also \
-            closes the additional descriptors, whose number the option fds sets. The last close \
-            frees the file. The files are created in a private folder, which ipcperf removes after \
-            the run.",
+            reads the message and closes the descriptor (recvmsg, lseek, read, close). The \
+            datagram also carries additional descriptors of /dev/null, as with dgram-fds; the \
+            option fds sets their number. The receiver closes these descriptors, too. The last \
+            close frees the file. The files are created in a private folder, which ipcperf removes \
+            after the run.",
         message_boundaries: "Kept: each datagram refers to one file, which contains one message.",
         minimum_kernel: "Linux 2.6.23 (MSG_CMSG_CLOEXEC).",
         defaults_that_matter: "The result depends on the file system. On a disk, the file system \
@@ -45,11 +46,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             dir=/dev/shm, the files are in tmpfs, which has neither a disk nor a journal. If the \
             receiver does not lag, no file exists long enough to be written to the disk. By \
             default, three additional descriptors are passed together with the descriptor of the \
-            file, as with dgram-fds. If the receiver of a stream lags, messages wait in the queue \
-            of the socket. SO_SNDBUF limits this queue to about 200 to 300 messages. A file exists \
-            for each of these messages. The descriptors in the queue may exceed the limit on \
-            descriptors that are sent but not yet received (see dgram-fds). --kernel-buffer does \
-            not apply.",
+            file. If the receiver of a stream lags, messages wait in the queue of the socket. \
+            SO_SNDBUF limits this queue to about 200 to 300 messages. A file exists for each of \
+            these messages. The number of descriptors in the queue may exceed the limit on \
+            descriptors that are sent but not yet received. sendmsg then fails, as with dgram-fds. \
+            --kernel-buffer does not apply.",
         references: &[
             "man:unlink(2)",
             "man:unix(7)",

@@ -35,8 +35,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             peers alternate and never copy at the same time.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 3.17 (memfd_create).",
-        defaults_that_matter: "A peer that has to wait sleeps at once; shm-ring spins first. The \
-            kernel buffers nothing, so --kernel-buffer does not apply.",
+        defaults_that_matter: "A peer that has to wait sleeps at once. With shm-ring, a peer that \
+            has to wait spins first by default. The kernel buffers nothing, so --kernel-buffer \
+            does not apply.",
         references: &["man:futex(2)", "man:futex(7)", "man:memfd_create(2)"],
     },
     ..endpoint::IMPLEMENTATION

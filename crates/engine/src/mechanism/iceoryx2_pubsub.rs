@@ -58,7 +58,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             accessible to all users. In ipcperf, each process counts its own nodes.\n\n\
             The peers connect one after the other, because the library may lose a peer if both \
             connect at the same time. ipcperf does not use the library's event service, on which a \
-            receiver could sleep, so a waiting peer uses all of its CPU. Nothing checks for dead \
+            receiver could sleep, so a waiting peer keeps its CPU busy. Nothing checks for dead \
             nodes, so a peer does not notice that the other peer was killed. All names that the \
             library creates are private to the run. They are below TMPDIR and in /dev/shm. The \
             size of /dev/shm limits the size of messages. The library makes the system calls \

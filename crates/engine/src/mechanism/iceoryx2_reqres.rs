@@ -46,9 +46,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             responses are never overwritten. ipcperf does not use the event service. There is room \
             for only one client, one server and two nodes. All names are private to the run. The \
             library makes the system calls itself, so ipcperf does not count them. --kernel-buffer \
-            does not apply. If each request is answered, the library has room for three requests \
-            and six responses of the largest size. In a stream, it has room for 17 requests. It \
-            also allocates memory for each request that the server receives.",
+            does not apply. The library has memory for twice as many requests as may be in flight, \
+            plus one request that is being composed. In a stream, at most 8 requests are in \
+            flight, so there is memory for 17 requests. If each request is answered, at most one \
+            request is in flight, so there is memory for three requests. In this case, there is \
+            also memory for six responses. Each of these requests and responses has room for the \
+            largest message. The library also allocates memory for each request that the server \
+            receives.",
         references: &[
             "[iceoryx2](https://docs.rs/iceoryx2)",
             "[on polling, and on its events](https://github.com/eclipse-iceoryx/iceoryx2/discussions/1222)",

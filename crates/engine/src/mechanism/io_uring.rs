@@ -50,18 +50,19 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             queued operations and waits until they are done. The option depth sets the maximum \
             number of operations in one io_uring_enter:\n\n\
             - depth=1: each send and each receive takes one io_uring_enter.\n\
-            - A larger depth, in a stream: the sender sends from as many buffers as depth says, in \
-            rotation, and makes one io_uring_enter for all of them. The sends are linked, so that \
-            each send starts only after the previous one.\n\
-            - A larger depth, in a round trip: a peer holds back each message until its next \
-            receive, so that one io_uring_enter does both.\n\n\
-            Sends that are still held back at the end of a phase are submitted before the phase \
-            ends. If a send stops halfway, the linked sends after it are canceled, and another \
-            io_uring_enter continues at that point. ipcperf does not count this as a short write. \
-            With registered=files, the kernel does not have to look up the socket for each \
-            operation. With registered=buffers, the buffers stay pinned and mapped, and READ_FIXED \
-            and WRITE_FIXED replace RECV and SEND. There is no mode 1thread, because one thread \
-            cannot wait for itself.",
+            - depth greater than 1, in a stream: the number of send buffers is the value of depth. \
+            The sender uses these buffers in rotation, and submits the sends from all of them with \
+            one io_uring_enter. The sends are linked, so that each send starts only after the \
+            previous one.\n\
+            - depth greater than 1, in a round trip: a peer holds back each message until its next \
+            receive, so that one io_uring_enter submits both the send and the receive.\n\n\
+            Before a phase ends, the peer submits all sends that it still holds back. If a send \
+            stops halfway, the linked sends after it are canceled, and another io_uring_enter \
+            continues at that point. ipcperf does not count this as a short write. With \
+            registered=files, the kernel does not have to look up the socket for each operation. \
+            With registered=buffers, the buffers stay pinned and mapped, and READ_FIXED and \
+            WRITE_FIXED replace RECV and SEND. There is no mode 1thread, because one thread cannot \
+            wait for itself.",
         message_boundaries: "None: a receive returns the bytes that are queued, up to the \
             requested size, even if they come from several sends.",
         minimum_kernel: "Linux 5.12: since then, a send that stops halfway cancels the linked \

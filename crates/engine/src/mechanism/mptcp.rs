@@ -29,12 +29,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     documentation: Documentation {
         how_it_works: "A connection of MPTCP is a TCP connection with additional sequence numbers, \
             with which the data can be divided among several network paths. ipcperf uses only one \
-            path, so mptcp differs from tcp only by the cost of these numbers.",
+            path. Apart from occasional stalls (see below), mptcp therefore differs from tcp only \
+            by the cost of these numbers.",
         message_boundaries: "None, as with tcp.",
         minimum_kernel: "Linux 5.6, with CONFIG_MPTCP.",
         defaults_that_matter: "TCP_NODELAY is set. net.mptcp.enabled enables MPTCP for a network \
             namespace. Buffers are the same as with tcp, but --kernel-buffer requests at least 128 \
-            KiB, because connections with 16 KiB stall forever.\n\n\
+            KiB, because connections with buffers of 16 KiB stall forever.\n\n\
             With any buffer size, including the default, a connection occasionally stalls for 0.2 \
             s (observed on Linux 6.18). The cause is that a window update of the receiver does not \
             arrive. The transfer continues when the retransmission timer of MPTCP expires. MPTCP \

@@ -42,10 +42,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         minimum_kernel: "Any. Included only in builds with the feature nng, which needs cmake: \
             cargo build --release --features nng.",
         defaults_that_matter: "The library has no queues for messages (NNG_OPT_SENDBUF and \
-            NNG_OPT_RECVBUF are 0), so a sender waits until its message has been taken. The \
-            library's limit on the size of a received message (NNG_OPT_RECVMAXSZ) is removed. The \
-            death of a peer is not reported: the library reconnects. The library makes the system \
-            calls itself, so ipcperf does not count them. --kernel-buffer does not apply.",
+            NNG_OPT_RECVBUF are 0), so a sender waits until the library can write its message to \
+            the connection. The library's limit on the size of a received message \
+            (NNG_OPT_RECVMAXSZ) is removed. The death of a peer is not reported: the library \
+            reconnects. The library makes the system calls itself, so ipcperf does not count them. \
+            --kernel-buffer does not apply.",
         references: &[
             "[nng_pair(7)](https://nng.nanomsg.org/man/tip/nng_pair.7.html)",
             "[nng_ipc(7)](https://nng.nanomsg.org/man/tip/nng_ipc.7.html)",

@@ -17,7 +17,8 @@ use super::needs_linux as endpoint;
 /// Option that sets the smallest message that is borrowed.
 const THRESHOLD: OptionSpec = OptionSpec {
     name: "threshold",
-    about: "smallest send that borrows pages, in bytes; smaller sends are copied",
+    about: "smallest send that borrows pages, in bytes; smaller sends are copied; never: all sends \
+        are copied",
     values: OptionValues::BytesOr(&["never", "8192"]),
     default: "8192",
 };
@@ -55,28 +56,29 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     options: &[CAPACITY, THRESHOLD, REUSE, ROTATION],
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "The option threshold sets a size in bytes. Smaller sends are ordinary writes. All other \
-            sends use vmsplice, which puts references to the sender's pages into the pipe and copies nothing. The \
+        how_it_works: "The option threshold sets a size in bytes. Smaller sends are ordinary writes. All other sends \
+            use vmsplice, which puts references to the sender's pages into the pipe and copies nothing. The \
             receiver's read then copies directly from these pages, so the bytes are copied once instead of twice. \
-            The sender can still write to these pages. If it does so before the receiver has read them, the \
-            receiver gets the changed bytes. The option reuse selects how the sender prevents such a change:\n\n\
+            The sender can still write to these pages. If it does so before the receiver has read them, the receiver \
+            gets the changed bytes. The option reuse selects how the sender prevents such a change:\n\n\
             - reuse=rotate: the sender does not wait until a message has been read. Instead, it sends from several \
             buffers in rotation. There is one buffer for each message that fits into the pipe, plus two more \
             buffers.\n\
             - reuse=sync: after each message that it has sent with vmsplice, the sender waits until the pipe is \
-            empty. (In FreeBSD, the kernel waits in this way.) The sender checks with FIONREAD whether the pipe is \
-            empty, and calls sched_yield between two checks. In mode 1thread, the sender cannot wait after a \
-            message. Instead, it checks just before it sends the next message, which it composes in a second \
-            buffer.\n\n\
+            empty. (In FreeBSD, the write call itself waits until the receiver has read the message.) The sender \
+            checks with FIONREAD whether the pipe is empty, and calls sched_yield between two checks. In mode \
+            1thread, the sender cannot wait after a message, because the same thread has to read this message. The \
+            sender therefore checks just before it sends the next message. It has composed the next message by then, \
+            in a second buffer, so that the borrowed pages stay unchanged.\n\n\
             One vmsplice transfers at most as many bytes as the pipe has room for, so a large message can take \
             several calls. With reuse=sync, ipcperf also counts the calls with which the sender checks and yields.",
         message_boundaries: "None, as with pipe.",
         minimum_kernel: "Linux 2.6.17 (vmsplice).",
         defaults_that_matter: "The default threshold is the same as in FreeBSD (PIPE_MINDIRECT, \
             8192 bytes). A pipe of 65536 bytes has 16 slots. Each page takes one slot, even if \
-            only a part of the page is used. With reuse=rotate, the buffers also occupy the CPU \
-            cache. Together, they are at most as large as the capacity of the pipe (rounded up to \
-            whole messages) plus two messages.",
+            only a part of the page is used. With reuse=rotate, several buffers occupy the CPU \
+            cache instead of one. Together, these buffers are at most as large as the capacity of \
+            the pipe (rounded up to whole messages) plus two messages.",
         references: &["man:vmsplice(2)", "man:pipe(7)", "man:FIONREAD(2const)"],
     },
     ..endpoint::IMPLEMENTATION

@@ -26,17 +26,17 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "mq_send copies a message into the kernel, and mq_receive copies it out. If the receiver \
-            already waits, the message is still copied twice. mq_receive returns the oldest message of the highest \
-            priority; ipcperf uses only one priority. mq_send sleeps if the queue is full, and mq_receive sleeps if \
-            it is empty. A program finds a queue by its name; ipcperf removes the name before the peers start.",
+        how_it_works: "mq_send copies a message into the kernel, and mq_receive copies it out. The message is copied \
+            twice even if the receiver already waits. mq_receive returns the oldest message of the highest priority; \
+            ipcperf uses only one priority. mq_send sleeps if the queue is full, and mq_receive sleeps if it is \
+            empty. A program finds a queue by its name; ipcperf removes the name before the peers start.",
         message_boundaries: "Kept: each mq_receive returns one message.",
         minimum_kernel: "Linux 2.6.6, with CONFIG_POSIX_MQUEUE.",
         defaults_that_matter: "A message has at most fs.mqueue.msgsize_max (8192) bytes. Larger messages need \
-            CAP_SYS_RESOURCE; ipcperf does not try them. A queue has room for fs.mqueue.msg_default (10) messages \
-            of the size in use. With --kernel-buffer, a queue has room for as many messages as fit into the \
-            requested size, but at most fs.mqueue.msg_max. If RLIMIT_MSGQUEUE (819200 bytes for all queues of a \
-            user) does not allow this number of messages, the queue has room for fewer.",
+            CAP_SYS_RESOURCE; ipcperf does not try them. A queue has room for fs.mqueue.msg_default (10) messages of \
+            the measured size. With --kernel-buffer, a queue has room for as many messages as fit into the requested \
+            size, but at most fs.mqueue.msg_max. If RLIMIT_MSGQUEUE (819200 bytes for all queues of a user) does not \
+            allow this number of messages, the queue has room for fewer.",
         references: &["man:mq_overview(7)", "man:mq_send(3)", "man:mq_receive(3)"],
     },
     ..endpoint::IMPLEMENTATION

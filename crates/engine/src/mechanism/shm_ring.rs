@@ -63,24 +63,24 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "Each direction has a ring in a memfd. The ring is mapped twice, with the second mapping \
-            directly behind the first. A message that reaches beyond the end of the ring is therefore contiguous \
-            in memory. The length of a message is directly in front of its payload, so that a short message needs \
-            only one cache line. The sender stores the length last. The stored length shows the receiver that the \
-            message is complete. The peers make system calls only if one of them has to wait.\n\n\
+            directly behind the first. A message that reaches beyond the end of the ring is therefore contiguous in \
+            memory. The length of a message is directly in front of its payload, so that a short message needs only \
+            one cache line. The sender stores the length last. The stored length shows the receiver that the message \
+            is complete. The peers make system calls only if one of them has to wait.\n\n\
             - api=copy: messages are copied into the ring and out of it. If the peers share one CPU or one thread, \
-            each message is passed whole. Otherwise long messages are passed in chunks, so that both peers copy at \
-            the same time. In round trips, a chunk has 24 KiB and the ring has 256 KiB. In streams, a chunk has 64 \
-            KiB and the ring has 1 MiB.\n\
+            each message is passed as a whole. Otherwise, long messages are passed in chunks, so that both peers \
+            copy at the same time. In round trips, a chunk has 24 KiB and the ring has 256 KiB. In streams, a chunk \
+            has 64 KiB and the ring has 1 MiB.\n\
             - api=loan: messages are composed and read in place. Messages of up to 16 KiB are in the ring. Longer \
-            messages are in a pool of four slots; the slot that was freed last is used next. An echo is copied \
-            from one ring to the other.\n\
-            - Distant CPUs: if the peers have separate CPUs, ipcperf first measures how long a cache line takes \
-            from one CPU to the other and back. If this round trip takes at least 120 ns, some rings are larger: 8 \
-            MiB for streams with api=copy, 16 MiB for streams with api=loan, and 4 MiB for round trips with \
-            api=loan. With api=loan, messages of up to 4 MiB (streams) or 1 MiB (round trips) are then in the ring \
-            instead of in the pool. A large ring does not fit into the private cache of the writer's CPU. Data \
-            therefore moves from there to the last-level cache before the reader needs it. A read from the \
-            last-level cache is faster than a read from the private cache of a distant CPU.\n\
+            messages are in a pool of four slots; the slot that was freed last is used next. An echo is copied from \
+            one ring to the other.\n\
+            - Distant CPUs: if the peers have separate CPUs, ipcperf first measures how long a cache line takes from \
+            one CPU to the other and back. If this round trip takes at least 120 ns, some rings are larger: 8 MiB \
+            for streams with api=copy, 16 MiB for streams with api=loan, and 4 MiB for round trips with api=loan. \
+            With api=loan, messages of up to 4 MiB (streams) or 1 MiB (round trips) are then in the ring instead of \
+            in the pool. A large ring does not fit into the private cache of the writer's CPU. This cache therefore \
+            evicts the data to the last-level cache before the reader needs it. A read from the last-level cache is \
+            faster than a read from the private cache of a distant CPU.\n\
             - batch=BYTES: in a stream, messages become visible to the receiver in groups of BYTES bytes.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Linux 3.17 (memfd_create). Linux 5.14 and newer populate the mapping \

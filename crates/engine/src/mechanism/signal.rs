@@ -27,20 +27,20 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     modes: &Mode::ALL,
     documentation: Documentation {
-        how_it_works: "rt_sigqueueinfo queues a real-time signal with a value for the other process, and \
-            sigtimedwait receives it. (The function sigqueue would do the same with two more calls, which get \
-            the IDs of the sender.) Each direction has its own signal. The signals have no handler: all threads \
-            block them. The kernel never makes the sender of a signal wait. If the limit on queued signals is \
-            reached, it refuses more signals. The peers therefore count the queued signals in shared memory. \
-            Once 128 are queued, the sender sleeps on a futex. The receiver wakes the sender after every 64th \
-            signal received.",
+        how_it_works: "rt_sigqueueinfo queues a real-time signal for the other process. The signal carries a value, \
+            which is the message. sigtimedwait receives the signal together with the value. (The function sigqueue \
+            would do the same as rt_sigqueueinfo, with two more calls, which get the process ID and the user ID of \
+            the sender.) Each direction uses its own signal number. The signals have no handler: all threads block \
+            them. The kernel never makes the sender of a signal wait. If the limit on queued signals is reached, it \
+            refuses more signals. The peers therefore count the queued signals in shared memory. Once 128 are \
+            queued, the sender sleeps on a futex. The receiver wakes the sender after every 64th signal received.",
         message_boundaries: "Kept: each signal carries one message of at most one word (8 bytes on a 64-bit \
             machine), with the length of the message in si_errno.",
         minimum_kernel: "Linux 2.2.",
         defaults_that_matter: "RLIMIT_SIGPENDING limits the signals that are queued for all \
             processes of a user. If other processes have used up the limit, the sender tries again \
-            every millisecond. The sender gives up if the kernel refuses all attempts for 1 s, \
-            although none of the sender's own signals is queued.",
+            every millisecond. If none of the sender's own signals is queued and the kernel still \
+            refuses all attempts for 1 s, the sender gives up.",
         references: &[
             "man:sigqueue(3)",
             "man:rt_sigqueueinfo(2)",

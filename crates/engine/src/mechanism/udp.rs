@@ -35,9 +35,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             system call. If the receive buffer is full (its size is SO_RCVBUF), the kernel drops \
             the datagram. The sender is not slowed down. Bandwidth counts the messages that \
             arrived, and lost_messages counts those that did not. The sender ends a stream with an \
-            empty datagram, which it repeats until the receiver has received one. The receiver \
-            reads the CPU's time stamp counter after each message, because it cannot know which \
-            message is the last.",
+            empty datagram, which it repeats until the receiver has received one. The elapsed time \
+            ends when the last message arrives. The receiver cannot know which message is the \
+            last, so it reads the CPU's time stamp counter after each message.",
         message_boundaries: "Kept: each receive returns one message. Over IPv4, a message has at \
             most 65507 bytes.",
         minimum_kernel: "Any.",

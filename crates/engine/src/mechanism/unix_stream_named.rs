@@ -51,9 +51,9 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         message_boundaries: "None, as with unix-stream.",
         minimum_kernel: "Any. Abstract names need Linux 2.2; other operating systems do not have \
             them.",
-        defaults_that_matter: "The same as for unix-stream. The permissions of the folder that \
-            contains the path decide who can connect by this path. Every process in the same network \
-            namespace can connect by an abstract name.",
+        defaults_that_matter: "The defaults are the same as for unix-stream. The permissions of the folder that \
+            contains the path decide who can connect by this path. Every process in the same network namespace can \
+            connect by an abstract name.",
         references: &["man:unix(7)", "man:bind(2)", "man:connect(2)"],
     },
     execute: worker::execute::<UnixStreamNamed>,

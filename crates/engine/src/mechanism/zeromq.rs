@@ -41,14 +41,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         how_it_works: "libzmq is compiled from source and linked into ipcperf. It runs an I/O \
             thread in each peer's process, on the peer's CPU. Only this thread reads from and \
             writes to the connection. zmq_send copies the message into memory of libzmq, queues \
-            it, and wakes the I/O thread if this thread sleeps. The sender's I/O thread writes \
-            many small messages at once. The receiver's I/O thread separates the messages and \
-            queues them. zmq_recv copies the message out. ipcperf attributes the CPU time, page \
-            faults and context switches of the whole process to the peer, so these values include \
-            the I/O thread. Noise detection uses the same values. Time in which a peer waits only \
-            because its own I/O thread uses the CPU does not count as run delay. There is no mode \
-            2thread: if both peers were in one process, ipcperf could not attribute the I/O \
-            threads to the peers. (A program would use inproc:// between its threads anyway.) \
+            it, and wakes the I/O thread if this thread sleeps. The sender's I/O thread combines \
+            many small messages into one write. The receiver's I/O thread separates the messages \
+            and queues them. zmq_recv copies the message out. ipcperf attributes the CPU time, \
+            page faults and context switches of the whole process to the peer, so these values \
+            include the I/O thread. Noise detection uses the same values. Time in which a peer \
+            waits only because its own I/O thread uses the CPU does not count as run delay. There \
+            is no mode 2thread: if both peers were in one process, ipcperf could not attribute the \
+            I/O threads to the peers. (A program would use inproc:// between its threads anyway.) \
             libzmq's contexts and sockets are created after the fork. Before the clock starts, the \
             sender sends 16 random bytes, which the receiver knows. This shows the receiver that \
             no other process has connected. The receiver answers with an empty message.",
@@ -58,15 +58,16 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         defaults_that_matter: "Each peer queues at most 1000 messages, which is libzmq's default. \
             If the messages are larger than 64 KiB, this maximum is smaller: as many messages as \
             fit into 64 MiB, but at least one. If the queue is full, the sender waits: PAIR \
-            sockets do not drop messages. A context has one I/O thread, so with both peers on one \
-            CPU, four threads share this CPU. The death of a peer is not reported: libzmq tries to \
-            reconnect and meanwhile queues messages. With transport=tcp, the kernel thread \
-            ksoftirqd may deliver some of the data. Its CPU time is not counted, so more runs are \
-            marked as disturbed. The option ZMQ_LINGER is 0, so libzmq drops unsent messages when \
-            a socket is closed. This does not happen in ipcperf, because the peers close their \
-            sockets only after all messages have arrived. The library makes the system calls \
-            itself, so ipcperf does not count them. --kernel-buffer does not apply. libzmq has \
-            been licensed under MPL-2.0 since version 4.3.5.",
+            sockets do not drop messages. Each peer has one context with one I/O thread. If both \
+            peers are on one CPU, four threads therefore share this CPU. The death of a peer is \
+            not reported: libzmq tries to reconnect and meanwhile queues messages. With \
+            transport=tcp, the kernel thread ksoftirqd may deliver some of the data. Its CPU time \
+            is not counted, so more runs are marked as disturbed than with transport=ipc. The \
+            option ZMQ_LINGER is 0, so libzmq drops unsent messages when a socket is closed. This \
+            does not happen in ipcperf, because the peers close their sockets only after all \
+            messages have arrived. The library makes the system calls itself, so ipcperf does not \
+            count them. --kernel-buffer does not apply. libzmq has been licensed under MPL-2.0 \
+            since version 4.3.5.",
         references: &[
             "[zmq_socket(3)](https://api.zeromq.org/4-3:zmq-socket)",
             "[zmq_ipc(7)](https://api.zeromq.org/4-3:zmq-ipc)",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// CPUs of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpus {
-    /// Model name of the CPU. Arm CPUs have no model name; for them, this is the part number.
+    /// Model name of the CPU. Arm CPUs have no model name; for them, the value is the part number.
     pub cpu_model: Option<String>,
     /// Vendor of the CPU.
     pub cpu_vendor: Option<String>,

@@ -36,7 +36,7 @@ pub struct Memory {
     pub memfd_noexec: Option<u64>,
     /// Automatic NUMA balancing, which moves pages to the node that uses them: 0 is off.
     pub numa_balancing: Option<u64>,
-    /// Size of `/dev/shm`, bytes. Named shared memory is in this folder.
+    /// Size of `/dev/shm`, bytes. Linux stores named shared memory in this folder.
     pub shared_memory_bytes: Option<u64>,
     /// Free space in `/dev/shm`, bytes.
     pub shared_memory_free_bytes: Option<u64>,

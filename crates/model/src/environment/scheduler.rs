@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// Settings of the scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scheduler {
-    /// Scheduling group (autogroup) of the session of this process. If autogroups are enabled, a nice value has an
-    /// effect only within its autogroup.
+    /// Scheduling group (autogroup) of the session of this process. If autogroups are enabled, the nice value of
+    /// a process has an effect only among the processes of the same autogroup.
     pub autogroup: Option<String>,
     /// Whether autogroups are enabled (`kernel.sched_autogroup_enabled`).
     pub autogroup_enabled: Option<bool>,
@@ -22,6 +22,6 @@ pub struct Scheduler {
     /// Base time slice: time for which a task runs before the scheduler switches to another task of the same weight,
     /// ns. Only root can read it.
     pub sched_base_slice_ns: Option<u64>,
-    /// Time for which a task counts as cache-hot on its last CPU, ns. Only root can read it.
+    /// Time for which a task counts as cache-hot on a CPU after it has run there, ns. Only root can read it.
     pub sched_migration_cost_ns: Option<u64>,
 }

@@ -16,8 +16,8 @@ use crate::terminal::not_ranked;
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "benchstat",
     about: "valid repetitions in Go's benchmark format, for benchstat and CI actions",
-    details: "Go's benchmark format. To compare two exports, run `benchstat old.txt new.txt`. The output has one \
-        line for each valid run that no intrusive instrument observed. The fields of a line are:\n\n\
+    details: "The output is in Go's benchmark format. To compare two exports, run `benchstat old.txt new.txt`. The \
+        output has one line for each valid run that no intrusive instrument observed. The fields of a line are:\n\n\
         1. The name of the benchmark, such as `BenchmarkPipe/workload=stream/.../buffer=4096-2`. The name contains \
         the mechanism and the parameters of the case. The number after the last `-` is the number of CPUs on which \
         the peers run (here 2).\n\
@@ -28,7 +28,7 @@ pub(super) const EXPORTER: Exporter = Exporter {
         round-trip time of a cache line between them (`cacheline-ns`).\n\n\
         Results of different CPU distance classes are not comparable. If a case was measured in several classes, \
         its name therefore contains the class (`/cpus=CLASS`). If fewer than half of the repetitions of a case are \
-        valid, the case is named in a comment line, which starts with `#`.",
+        valid, the output also names the case in a comment line, which starts with `#`.",
     instrument: None,
     write,
     #[cfg(test)]

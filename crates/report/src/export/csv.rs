@@ -11,8 +11,8 @@ use super::{Exporter, csv_writer};
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "csv",
     about: "summaries: one row per case and CPU distance class",
-    details: "CSV as in RFC 4180: UTF-8, comma-separated, with a header row; the decimal separator is a point. \
-        Lines end in CR LF.\n\n\
+    details: "The output is CSV as defined in RFC 4180, in UTF-8. It has a header row. Commas separate the fields, the \
+        decimal separator is a point, and lines end in CR LF.\n\n\
         The columns are the keys of [`json`](#json). The keys of nested objects are joined by `_`, as in \
         `bandwidth_bytes_per_s_median` and `sender_cpu_ns_per_message_q1`. The two ends of `median_interval` (the \
         95 % interval of the median) are in the columns `median_interval_low` and `median_interval_high`.\n\n\

@@ -13,8 +13,8 @@ use super::Exporter;
 pub const EXPORTER: Exporter = Exporter {
     name: "json",
     about: "summaries: an array with one object per case and CPU distance class",
-    details: "The output of `ipcperf show --json`: an array with one object per case and CPU distance class. In \
-        each object, the key `file` is the path of the results file. The value of a metric, such as \
+    details: "The output is the same as that of `ipcperf show --json`: an array with one object per case and CPU \
+        distance class. In each object, the key `file` is the path of the results file. The value of a metric, such as \
         `bandwidth_bytes_per_s`, is an object with four keys: the median (`median`), the lower and the upper \
         quartile (`q1` and `q3`), and the number of valid repetitions (`n`).",
     instrument: None,

@@ -15,7 +15,7 @@ use crate::wording::ErrorBar;
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "markdown",
     about: "tables of ipcperf show, for issues and pull requests",
-    details: "GitHub-flavored Markdown. For each results file, the output contains the tables of `ipcperf show` \
+    details: "The output is GitHub-flavored Markdown. For each results file, it contains the tables of `ipcperf show` \
         and a list of the refused cases. A collapsed table at the end contains the exact values.",
     instrument: None,
     write,

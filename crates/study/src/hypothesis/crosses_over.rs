@@ -47,9 +47,10 @@ pub(super) const TEST: Test = Test {
                   `between`, but the 1 - alpha/m interval of the crossing lies entirely below or entirely above \
                   both given levels.",
     assumptions: "The ratio changes smoothly between neighboring levels. Blocks are independent. Support needs \
-                  evidence on both sides of the crossing, so having two sides needs no correction (Berger 1982). \
-                  On each side, one of several levels is enough, so p-values are corrected over the levels. One \
-                  pair of lines is enough to reject the claim, so rejection uses alpha/m.",
+                  evidence below the crossing and evidence above it. Because both are needed, alpha is not divided \
+                  between them (Berger 1982). On each side of the crossing, one of several levels is enough, so \
+                  p-values are corrected over the levels. One pair of lines is enough to reject the claim, so \
+                  rejection uses alpha/m.",
     source: "Efron 1979, Annals of Statistics 7; Wilcoxon 1945; Holm 1979; Berger 1982, Technometrics 24",
     keys: &[FIRST, SECOND, OF_SECOND, STATISTIC, NEGLIGIBLE, BETWEEN, WINNER],
     figure_layout: FigureLayout {

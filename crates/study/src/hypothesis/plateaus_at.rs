@@ -15,16 +15,16 @@ pub(super) const TEST: Test = Test {
     name: "plateaus-at",
     about: "each line is flat from some level on, optionally at a given height",
     estimate: "The claimed plateau consists of the largest levels: all levels from `starts_by` on, and at least \
-               `levels` of them. The claimed height is set by `height` or `height_of`. If no height is claimed, \
-               the height in a block is the geometric mean over the levels of the plateau. Only blocks that have \
-               all of these levels are used. In each block, the value at each level is divided by the height. At \
-               each level, the median of this ratio over blocks has an interval by order statistics. The verdict \
-               also shows an estimated plateau, which ends at the largest level and is computed from the medians \
-               alone. Levels are flat if all their medians lie within `tolerance` of the height. If the claimed \
-               plateau is flat, the estimated plateau consists of the claimed plateau and the next lower levels, \
-               as long as all of them together are flat. If the claimed plateau is not flat, the estimated plateau \
-               starts at the lowest level above the claimed start from which on all levels are flat. The interval \
-               of the start of the estimated plateau comes from resamples of whole blocks.",
+               `levels` of them. The claimed height is set by `height` or `height_of`. If no height is claimed, the \
+               height in a block is the geometric mean over the levels of the plateau. Only blocks that have all of \
+               these levels are used. In each block, the value at each level is divided by the height. At each level, \
+               the median of this ratio over blocks has an interval by order statistics. The verdict also shows an \
+               estimated plateau, which ends at the largest level and is computed from the medians alone. Levels are \
+               flat if all their medians lie within `tolerance` of the height. If the claimed plateau is flat, the \
+               estimated plateau consists of the claimed plateau and of lower levels. These are added one by one, from \
+               the next lower level on, as long as the whole plateau stays flat. If the claimed plateau is not flat, \
+               the estimated plateau starts at the lowest level above the claimed start from which on all levels are \
+               flat. The interval of the start of the estimated plateau comes from resamples of whole blocks.",
     supported_if: "the 1 - alpha interval lies between 1 - `tolerance` and 1 + `tolerance` at every level of the \
                    claimed plateau. If `min_fraction` is below 1, the 1 - alpha/m interval is used.",
     rejected_if: "the 1 - alpha/(m q) interval lies entirely below 1 - `tolerance` or entirely above 1 + \

@@ -32,11 +32,11 @@ pub(super) const TEST: Test = Test {
     rejected_if: "the line does not rise above one of its ends by more than `negligible`. This is shown by the 1 - \
                   alpha/m intervals of the ratios to the value at this end: at each level between the ends, the \
                   interval lies below 1 + `negligible`.",
-    assumptions: "Blocks are independent. Within a line, no correction is made: both tests must succeed to support \
-                  the line, and the intervals at all levels must agree to reject it (Berger 1982). Either end is \
-                  enough to reject a line. This choice needs no correction either, because only the upper limit of \
-                  each interval is used, and this limit has half of the interval's error probability. One line is \
-                  enough to reject the claim, so rejection uses alpha/m.",
+    assumptions: "Blocks are independent. Within a line, no correction is made: both tests must succeed to support the \
+                  line, and the intervals at all levels must agree to reject it (Berger 1982). One of the two ends is \
+                  enough to reject a line. This choice needs no correction, because only the upper limit of each \
+                  interval is used, and this limit has half of the interval's error probability. One line is enough to \
+                  reject the claim, so rejection uses alpha/m.",
     source: "Wilcoxon 1945, Biometrics Bulletin 1; Berger 1982, Technometrics 24 (intersection-union \
              test)",
     keys: &[STATISTIC, NEGLIGIBLE],

@@ -17,18 +17,18 @@ use crate::{Key, Requirement, ValueType};
 pub(super) const TEST: Test = Test {
     name: "same-shape",
     about: "the two lines have the same shape, whatever their heights",
-    estimate: "In each block that has all levels, each line is divided by its mean over the levels. At each level, \
-               the ratio is the divided value of the first line, divided by that of the second. There are two \
-               rules by which levels are judged. With the rule `equivalence`, the median of the ratio over blocks \
-               has an interval by order statistics at each level. With an alpha of 0.05, this interval needs at \
-               least six blocks. In the following, m is the number of pairs of lines, and q is the number of \
-               levels of a pair. A level is equal if the 1 - alpha interval lies between 1/(1 + `margin`) and 1 + \
-               `margin`. A level differs if the 1 - alpha/(m q) interval lies entirely outside this range. A level \
-               can also be neither equal nor different. In some cases, a wider interval must lie in the range for \
-               a level to be equal. It uses alpha/q if `max_differing` is above 0, alpha/m if `min_fraction` is \
-               below 1, and alpha/(m q) if both are true. With the rule `difference`, which some papers use, a \
-               paired test compares the divided values of the two lines at each level. A level differs if its p, \
-               corrected over the levels, is below alpha/m. Otherwise, it is equal.",
+    estimate: "In each block that has all levels, each line is divided by its mean over the levels. At each level, the \
+               ratio is the divided value of the first line, divided by that of the second. There are two rules by \
+               which levels are judged. With the rule `equivalence`, the median of the ratio over blocks has an \
+               interval by order statistics at each level. With an alpha of 0.05, this interval needs at least six \
+               blocks. In the following, m is the number of pairs of lines, and q is the number of levels of a pair. A \
+               level is equal if the 1 - alpha interval lies between 1/(1 + `margin`) and 1 + `margin`. A level \
+               differs if the 1 - alpha/(m q) interval lies entirely outside this range. A level can also be neither \
+               equal nor different. If `max_differing` is above 0 or `min_fraction` is below 1, a level is equal only \
+               if a wider interval lies in the range. This interval uses alpha/q if only `max_differing` is above 0, \
+               alpha/m if only `min_fraction` is below 1, and alpha/(m q) if both are true. With the rule \
+               `difference`, which some papers use, a paired test compares the divided values of the two lines at each \
+               level. A level differs if its p, corrected over the levels, is below alpha/m. Otherwise, it is equal.",
     supported_if: "all levels are equal, except for at most `max_differing` of them.",
     rejected_if: "more than `max_differing` levels differ.",
     assumptions: "Blocks are independent. A large p-value is not evidence of equality: with very few repetitions, \

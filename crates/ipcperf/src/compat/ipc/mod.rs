@@ -16,10 +16,10 @@ mod style;
 
 use super::Program;
 
-const TIMED: &str = "Like the original, but unlike `ipcperf run`, this program does not touch the buffers before \
-    the clock starts. In 2thread and 2proc, the sender and the receiver therefore cause a page fault at the first \
-    access to each page, and the measured time includes these page faults. `ipcperf run` includes them only with \
-    `--first-touch timed`.";
+const TIMED: &str = "In one respect, this program works like the original, but differs from `ipcperf run`: it does not \
+    touch the buffers before the clock starts. In 2thread and 2proc, the sender and the receiver therefore cause a \
+    page fault at the first access to each page, and the measured time includes these page faults. `ipcperf run` \
+    includes them only with `--first-touch timed`.";
 const TOUCHED: &str = "Each peer touches its own buffer after the fork. The original fills both \
     buffers once, before the first iteration, and forks for each iteration of 2proc. In the \
     original, each page of the receiver's buffer therefore causes a copy-on-write fault in each \
@@ -54,8 +54,8 @@ const COUNTED_ITERATIONS: &str = "For each event of the original, `-P` counts th
     peers. The printed time of an iteration is its time for the first group.";
 const RESTED: &str = "In 2proc, the sender of the original waits for 1 s after the transfer. Here, the sender does \
     not wait.";
-const BUFFERED: &str = "With `tcp`, `-s` requests the size of the socket buffers before the connection is made. \
-    With `local` and `tcp`, the kernel grants twice the requested size.";
+const BUFFERED: &str = "With `tcp`, `-s` requests the size of the socket buffers before the connection is made; \
+    the original requests it afterwards. With `local` and `tcp`, Linux grants twice the requested size.";
 
 /// The edition of 2015.
 pub(super) const STATIC: Program = Program {
@@ -103,7 +103,7 @@ pub(super) const BENCHMARK: Program = Program {
             itself counts these calls, because Linux does not count them. In 1thread, sends and \
             receives are not counted separately, and both values are the number of messages.",
         "The sum of `stime` and `utime` is exact: it is read from the CPU-time clocks of the peers. The division \
-            of this sum into `stime` and `utime` is an estimate of the kernel.",
+            of this sum into `stime` and `utime` is an estimate by the kernel.",
         "Configuration values of FreeBSD that do not exist on Linux are left out.",
     ],
     usage: edition_2021::usage,
