@@ -40,6 +40,15 @@ fn a_folder_in_place_of_a_file_is_told() {
     unwritable(&sandbox, folder.to_str().expect("a plain path"));
 }
 
+#[test]
+fn a_folder_is_not_said_to_be_replaceable() {
+    let sandbox = Sandbox::open();
+    let folder = sandbox.path("data").display().to_string();
+    let refused = sandbox.run(&with_time(&format!("{CASE} --out {folder}"))).expect(2);
+    assert!(refused.stderr.contains(&format!("{folder} is a folder")), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("--force"), "{}", refused.stderr);
+}
+
 /// `ipcperf resume` has no `--out`.
 #[test]
 fn a_folder_that_is_resumed_gets_a_remedy_that_fits() {

@@ -186,7 +186,7 @@ impl From<ipcperf_results::Error> for Error {
             Wrong::Unwritable { path, source } => {
                 Self::Unwritable { path, stage: WriteStage::Append, source }
             }
-            Wrong::Exists(_) | Wrong::Busy(_) | Wrong::Contents { .. } => {
+            Wrong::Exists(_) | Wrong::Folder(_) | Wrong::Busy(_) | Wrong::Contents { .. } => {
                 Self::usage(error.to_string())
             }
         }
@@ -249,11 +249,7 @@ fn wrong_study(path: &Path, mistakes: &[Mistake]) -> String {
 pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
     ("0", "done"),
     ("1", "study judge --gate: a testable hypothesis is not supported, or none is testable"),
-    (
-        "2",
-        "wrong arguments or bad input; also if every case is refused, for example because its messages are larger than \
-         its mechanism can carry",
-    ),
+    ("2", "wrong arguments, bad input, or every case refused (such as too large messages)"),
     ("3", "this machine lacks what the requested cases need (CPUs, kernel features, programs)"),
     ("4", "some runs failed; the results of the other runs are kept"),
     ("5", "results or other output could not be written"),

@@ -83,7 +83,8 @@ const ROUND_TRIP: WorkloadFacts = WorkloadFacts {
 const REQUEST_REPLY: WorkloadFacts = WorkloadFacts {
     kind: WorkloadKind::RequestReply,
     name: "request-reply",
-    about: "each request is sent back, or answered by a reply of --reply bytes, before the next one is sent",
+    about: "each request is answered before the next one is sent, by a reply of --reply bytes (default: the request \
+        itself is sent back)",
     measures: "round-trip time in ns: mean (elapsed time / number of trips) and distribution",
 };
 

@@ -25,6 +25,9 @@ pub enum Error {
     /// The file already exists.
     #[error("{} already exists; name another file, or add --force to replace it", .0.display())]
     Exists(PathBuf),
+    /// The path is that of a folder.
+    #[error("{} is a folder; name a file in it", .0.display())]
+    Folder(PathBuf),
     /// Another ipcperf is writing to the file.
     #[error("another ipcperf is writing to {}; wait until it has ended, or name another file", .0.display())]
     Busy(PathBuf),

@@ -39,7 +39,8 @@ impl Overwrite {
 }
 
 fn exists_error(path: &Path) -> Error {
-    Error::Exists(path.to_owned())
+    let path = path.to_owned();
+    if path.is_dir() { Error::Folder(path) } else { Error::Exists(path) }
 }
 
 /// Disk space reserved for the next line and for the footer after it, bytes. The longest sample, one with a full

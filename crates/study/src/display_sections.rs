@@ -36,7 +36,7 @@ pub(crate) const FIGURE: Section = Section {
             ValueType::Choices(&["caches", "limit"]),
             "[\"caches\", \"limit\"]",
             "none",
-            "marks in the figure: caches (sizes of the caches), limit (hardware limit)",
+            "marks in the figure: caches (sizes of the caches), limit (the best value that the hardware of the machine allows)",
         ),
         optional(
             "scale",

@@ -170,8 +170,8 @@ const MATRIX_KEYS: &[Key] = &[
         Factor::Buffers,
         ValueType::Levels,
         "\"rotate\"",
-        "buffers that hold the messages: hot (one buffer for all messages), rotate (16 buffers in turn), cold (in \
-         turn, buffers with a total size of at least 256 MiB)",
+        "buffers that hold the messages: hot (one buffer for all messages), rotate (16 buffers in turn), cold (so \
+         many buffers in turn that their total size is at least 256 MiB)",
     ),
     factor_key(
         Factor::FirstTouch,

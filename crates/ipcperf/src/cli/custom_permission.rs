@@ -15,8 +15,8 @@ const MAX_LISTED: usize = 20;
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct CustomArguments {
-    /// Accept custom mechanisms (exec:, lib:) even if another user owns the file that names them, or can write to it;
-    /// without this option, they are refused
+    /// Run the custom mechanisms (exec:, lib:) that a file names even if another user owns this file or can write to it;
+    /// without this option, ipcperf refuses such a file
     #[arg(long)]
     allow_custom: bool,
 }

@@ -128,6 +128,7 @@ fn titles_name_both_axes_and_units() {
         "Share of hardware limit",
         "CPU time per byte by role",
         "CPU time per message by role",
+        "Round-trip latency against CPU time",
     ];
     assert_eq!(titles.collect::<Vec<_>>(), wanted);
     let round_trip = chart("round-trip", &files);

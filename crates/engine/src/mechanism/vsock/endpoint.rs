@@ -29,8 +29,8 @@ fn unavailable(errno: Errno) -> Unavailable {
         Errno::ADDRNOTAVAIL => "AF_VSOCK has no loopback transport",
         _ => "cannot open a socket of AF_VSOCK",
     };
-    let remedy = "load the kernel module (modprobe vsock_loopback; for a container, on its host); \
-        needs Linux 5.6 with CONFIG_VSOCKETS_LOOPBACK, and a seccomp filter that allows AF_VSOCK";
+    let remedy = "run modprobe vsock_loopback, for a container on its host; vsock needs Linux 5.6 with \
+        CONFIG_VSOCKETS_LOOPBACK, and a seccomp filter that allows AF_VSOCK";
     Unavailable { reason: format!("{reason}: {errno}"), remedy: remedy.to_owned() }
 }
 

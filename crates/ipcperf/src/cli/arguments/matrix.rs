@@ -66,8 +66,8 @@ pub(in crate::cli) struct MatrixArguments {
     #[arg(help = Factor::Attempts.help("Attempts per repetition: a run that was disturbed by other activity is repeated"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     attempts: Option<u32>,
-    /// Values of a mechanism's option: pipe.capacity=4KiB,1MiB measures both. exec.OPTION sets an option of all custom
-    /// programs (exec:PROGRAM), lib.OPTION of all custom libraries (lib:FILE.so): exec.depth=8
+    /// Values of a mechanism's option: pipe.capacity=4KiB,1MiB measures both. For custom mechanisms, exec.OPTION (such
+    /// as exec.depth=8) applies to every exec:PROGRAM, and lib.OPTION applies to every lib:FILE.so
     #[arg(long, value_name = "MECHANISM.OPTION=VALUES")]
     set: Vec<String>,
     /// Size of the kernel's buffer between the peers: default, match (the same as -b), or bytes
@@ -186,10 +186,9 @@ struct MessageOptionArguments {
     #[arg(long, value_name = "ORDER", help_heading = MESSAGES)]
     #[arg(value_parser = Known::reuses(), hide_possible_values = true)]
     buffers: Vec<String>,
-    #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (before the clock starts; \
-        page faults in the measured time: none), before-fork (by the parent, so that pages are copy-on-write; page \
-        faults in the measured time: the first write to each page), or timed (at the first message; page faults in \
-        the measured time: every page)"))]
+    #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (before the clock starts: no \
+        page fault is measured), before-fork (by the parent, so that pages are copy-on-write: a fault at the first \
+        write to each page is measured), or timed (at the first message: a fault for every page is measured)"))]
     #[arg(long, value_name = "WHEN", help_heading = MESSAGES)]
     #[arg(value_parser = Known::first_touches(), hide_possible_values = true)]
     first_touch: Vec<String>,

@@ -16,8 +16,8 @@ mod style;
 
 use super::Program;
 
-const TIMED: &str = "In one respect, this program works like the original, but differs from `ipcperf run`: it does not \
-    touch the buffers before the clock starts. In 2thread and 2proc, the sender and the receiver therefore cause a \
+const TIMED: &str = "Unlike `ipcperf run`, and like the original, this program does not touch the buffers before the clock \
+    starts. In 2thread and 2proc, the sender and the receiver therefore cause a \
     page fault at the first access to each page, and the measured time includes these page faults. `ipcperf run` \
     includes them only with `--first-touch timed`.";
 const TOUCHED: &str = "Each peer touches its own buffer after the fork. The original fills both \
