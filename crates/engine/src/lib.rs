@@ -14,7 +14,7 @@
 pub mod buffer;
 pub mod channel;
 pub mod clock;
-mod disturbance;
+mod disturbance_criteria;
 mod harness_failure;
 pub mod histogram;
 pub mod host;
@@ -35,6 +35,6 @@ mod testing;
 pub mod worker;
 pub mod workload;
 
-pub use disturbance::{Disturbance, find_disturbance};
+pub use disturbance_criteria::{Disturbance, find_disturbance};
 pub use harness_failure::exhaustion_remedy;
 pub(crate) use harness_failure::{NO_SPACE, harness_failure};

@@ -1,7 +1,7 @@
 //! Noise detection: decides whether a run is disturbed. Disturbed runs are marked and retried within limits, but never
 //! deleted.
 //!
-//! The criteria for a single run are in `disturbance.rs` of the engine; steal time is judged here, over several runs.
+//! The criteria for a single run are in `disturbance_criteria.rs` of the engine; steal time is judged here, over several runs.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};

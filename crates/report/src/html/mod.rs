@@ -11,7 +11,7 @@
 //! | Verdicts: the table of all claims, then each claim with its evidence | `verdicts.rs` | with a study that has claims |
 //! | Figures of the study | `study.rs`, `figures.rs` | with a study that has figures |
 //! | Tables of the study | `study.rs` | with a study that has tables |
-//! | In short | `in_short.rs` | always |
+//! | In short | `summary_table.rs` | always |
 //! | Side by side | `file_comparison.rs` | with several files |
 //! | Figures | `figures.rs` | always |
 //! | Tables | `results_tables.rs` | always |
@@ -25,13 +25,13 @@ mod data_quality;
 mod distrusted_cases;
 mod figures;
 mod file_comparison;
-mod in_short;
 mod instruments;
 mod machine;
 mod profile_shares;
 mod repeat;
 mod results_tables;
 mod study;
+mod summary_table;
 #[cfg(test)]
 mod tests;
 mod verdicts;
@@ -127,7 +127,7 @@ impl<'a> Report<'a> {
         if let Some((_, presentation)) = &self.study {
             sections.extend(study::sections(presentation, &self.names));
         }
-        sections.push(("short", "In short", in_short::section(files)));
+        sections.push(("short", "In short", summary_table::section(files)));
         if files.len() > 1 {
             sections.push(("side-by-side", "Side by side", file_comparison::section(files)));
         }
