@@ -1,5 +1,7 @@
 //! System calls on System V objects.
 
+#[cfg(not(target_env = "musl"))]
+use libc::semid_ds as SemaphoreStatus;
 use std::mem::MaybeUninit;
 
 use rustix::io::Errno;
@@ -18,6 +20,19 @@ struct ObjectStatus {
     creator: u32,
     /// Time of creation or last change, s since the epoch.
     changed_s: i64,
+}
+
+/// What `semctl` reports about a set of semaphores: `struct semid64_ds` of the kernel (`asm/sembuf.h`), which the crate libc
+/// does not define for musl.
+#[cfg(target_env = "musl")]
+#[repr(C)]
+struct SemaphoreStatus {
+    sem_perm: libc::ipc_perm,
+    _sem_otime: libc::c_long,
+    #[cfg(target_arch = "x86_64")]
+    _unused: libc::c_ulong,
+    sem_ctime: libc::c_long,
+    _rest: [libc::c_ulong; 4],
 }
 
 /// Creates an object under the first free key of `names`, through `get`, which takes a key and flags.
@@ -89,8 +104,8 @@ impl SystemV {
                 Some(ObjectStatus::from_permissions(&facts.msg_perm, facts.msg_ctime))
             }
             Self::Semaphores => {
-                let mut facts = MaybeUninit::<libc::semid_ds>::zeroed();
-                // SAFETY: with IPC_STAT the fourth argument is a pointer to a whole semid_ds.
+                let mut facts = MaybeUninit::<SemaphoreStatus>::zeroed();
+                // SAFETY: with IPC_STAT the fourth argument is a pointer to a whole semid_ds, which is valid when zeroed.
                 let facts = unsafe {
                     let got = libc::semctl(id, 0, libc::IPC_STAT, facts.as_mut_ptr());
                     (got != -1).then(|| facts.assume_init())
@@ -124,13 +139,13 @@ impl SystemV {
 }
 
 impl ObjectStatus {
-    fn from_permissions(permissions: &libc::ipc_perm, changed_s: libc::time_t) -> Self {
-        Self {
-            key: permissions.__key,
-            creator: permissions.cuid,
-            #[allow(clippy::useless_conversion, reason = "not 64 bits on every platform")]
-            changed_s: changed_s.into(),
-        }
+    fn from_permissions(permissions: &libc::ipc_perm, changed_s: impl Into<i64>) -> Self {
+        #[cfg(not(target_env = "musl"))]
+        let key = permissions.__key;
+        #[cfg(target_env = "musl")]
+        #[allow(deprecated, reason = "a later version of libc has another name for it")]
+        let key = permissions.__ipc_perm_key;
+        Self { key, creator: permissions.cuid, changed_s: changed_s.into() }
     }
 }
 
