@@ -32,8 +32,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             sends and reads the messages. Each peer runs zbus on its own thread (tokio, one thread). The option via \
             selects what forwards the messages:\n\n\
             - via=daemon and via=broker: ipcperf starts a dbus-daemon or a dbus-broker for the run. The daemon or \
-            broker listens on a private socket and runs on the peers' CPUs. The limits of the daemon or broker are \
-            so high that they never take effect. The daemon or broker reads each message completely before it \
+            broker listens on a private socket and runs on the peers' CPUs. ipcperf sets the limits of the \
+            daemon or broker so high that they never take effect. The daemon or broker reads each message completely before it \
             forwards the message. ipcperf reports the CPU time of either program for the role broker.\n\
             - via=peer: nothing forwards the messages; a socketpair connects the peers directly.\n\n\
             In a round trip, the method return carries the reply. In a stream, ipcperf limits the number of method \

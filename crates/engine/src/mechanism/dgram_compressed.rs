@@ -61,8 +61,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             compressible:R, 1/R of each KiB is random and the rest is constant, so the messages can be compressed to \
             about 1/R of their size. With --verify or --payload random, all bytes are random, so compression does \
             not make the messages smaller. It can even make a message larger. ipcperf therefore limits the size of \
-            messages, so that the compressed message fits into a datagram in any case. The limit leaves enough room \
-            for large messages that grow by 10 % with deflate and lz4, or by less than 1 % with zstd.",
+            messages, so that the compressed message fits into a datagram in any case. The limit allows for a \
+            large message to grow by up to 10 % with deflate and lz4, and by up to 1 % with zstd.",
         references: &["man:unix(7)", "RFC 1951", "the LZ4 block format", "RFC 8878"],
     },
     ..endpoint::IMPLEMENTATION

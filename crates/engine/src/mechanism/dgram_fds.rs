@@ -31,8 +31,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "One sendmsg sends the message together with descriptors. The descriptors \
-            are in an SCM_RIGHTS control message, which has 32 bytes for three or four \
-            descriptors. One recvmsg receives the message and the descriptors. For each \
+            are in an SCM_RIGHTS control message. Its size is a multiple of 8 bytes: 32 bytes with \
+            three or four descriptors. One recvmsg receives the message and the descriptors. For each \
             descriptor, the kernel takes a reference to the open file and installs a new \
             descriptor in the receiver. The receiver closes this descriptor at once. The measured \
             time includes passing, installing and closing the descriptors. The receiver makes one \
