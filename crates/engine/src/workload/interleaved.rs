@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::transfer::{boundary_lost, call_failed, peer_gone};
-use super::{Task, lossy};
+use super::{Meter, Task, lossy};
 use crate::channel::Endpoint;
 use crate::payload_check::{MessageDirection, Payload};
 
@@ -77,24 +77,30 @@ pub(super) fn transfer_range<E: Endpoint, P: Payload>(
 ) -> Result<u64, Failure> {
     let mut out = Cursor { number: numbers.start, offset: 0 };
     let mut into = out;
+    // Counted in registers: through `task` each count would be a store and a load. No other function may get a reference
+    // to it, unless that function is inlined.
+    let mut meter = task.meter;
     while into.number < numbers.end {
         let remaining = if out.number < numbers.end { Remaining::Some } else { Remaining::Nothing };
         let sent = match remaining {
-            Remaining::Some => send_step(task, other, &mut out, leg)?,
+            Remaining::Some => send_step(task, other, &mut out, leg, &mut meter)?,
             Remaining::Nothing => Progress::Blocked,
         };
         let before = into.number;
-        let received = receive_step(task, other, &mut into, leg)?;
+        let received = receive_step(task, other, &mut into, leg, &mut meter)?;
         if into.number > before {
             on_arrival();
         }
-        if sent == Progress::Blocked
-            && received == Progress::Blocked
-            && wait(task, other, leg.direction, remaining)? == Progress::Blocked
-        {
-            break;
+        if sent == Progress::Blocked && received == Progress::Blocked {
+            let waited = wait((&*task.end, &*other), leg.direction, remaining)?;
+            meter.transfers += waited.polls;
+            meter.polls += waited.polls;
+            if waited.progress == Progress::Blocked {
+                break;
+            }
         }
     }
+    task.meter = meter;
     Ok(into.number)
 }
 
@@ -104,6 +110,7 @@ fn send_step<E: Endpoint, P: Payload>(
     other: &mut E,
     at: &mut Cursor,
     leg: Leg,
+    meter: &mut Meter,
 ) -> Result<Progress, Failure> {
     let bytes = task.message_bytes(at.number, leg.direction);
     let message = task.outgoing.buffer::<E>(at.number, bytes);
@@ -112,10 +119,10 @@ fn send_step<E: Endpoint, P: Payload>(
     }
     let rest = &message[at.offset..];
     let end = if leg.direction == MessageDirection::Forward { &mut *task.end } else { other };
-    task.meter.transfers += 1;
+    meter.transfers += 1;
     match end.send(rest) {
         Ok(sent) => {
-            task.meter.short_writes += u64::from(sent < rest.len());
+            meter.short_writes += u64::from(sent < rest.len());
             advance(at, sent, rest.len());
             Ok(Progress::Moved)
         }
@@ -130,11 +137,12 @@ fn receive_step<E: Endpoint, P: Payload>(
     other: &mut E,
     at: &mut Cursor,
     leg: Leg,
+    meter: &mut Meter,
 ) -> Result<Progress, Failure> {
     let bytes = task.message_bytes(at.number, leg.direction);
     let end = if leg.direction == MessageDirection::Forward { other } else { &mut *task.end };
     let rest = &mut task.incoming.buffer::<E>(at.number, bytes)[at.offset..];
-    task.meter.transfers += 1;
+    meter.transfers += 1;
     match end.recv(rest) {
         Ok(0) => Err(peer_gone(rest.len())),
         Ok(got) if E::LOSSY && leg.direction == MessageDirection::Forward => {
@@ -143,7 +151,7 @@ fn receive_step<E: Endpoint, P: Payload>(
         }
         Ok(got) => {
             let requested = rest.len();
-            task.meter.short_reads += u64::from(got < requested);
+            meter.short_reads += u64::from(got < requested);
             if got < requested && E::KEEPS_BOUNDARIES {
                 return Err(boundary_lost(requested, got));
             }
@@ -180,22 +188,24 @@ fn advance(at: &mut Cursor, moved: usize, rest: usize) {
     }
 }
 
-/// Sleeps until a side can move data. Returns [`Progress::Blocked`] if a mechanism that loses messages has been silent
-/// for [`LOSS_TIMEOUT`] after all was sent.
-fn wait<E: Endpoint, P>(
-    task: &mut Task<'_, E, P>,
-    other: &E,
+/// What [`wait`] did.
+struct Waited {
+    progress: Progress,
+    polls: u64,
+}
+
+/// Sleeps until a side can move data. There is no progress if a mechanism that loses messages has been silent for
+/// [`LOSS_TIMEOUT`] after all was sent.
+fn wait<E: Endpoint>(
+    (own, other): (&E, &E),
     direction: MessageDirection,
     remaining: Remaining,
-) -> Result<Progress, Failure> {
-    let (from, to) = if direction == MessageDirection::Forward {
-        (&*task.end, other)
-    } else {
-        (other, &*task.end)
-    };
+) -> Result<Waited, Failure> {
+    let (from, to) =
+        if direction == MessageDirection::Forward { (own, other) } else { (other, own) };
     let (Some(from), Some(to)) = (from.descriptors(), to.descriptors()) else {
         rustix::thread::sched_yield();
-        return Ok(Progress::Moved);
+        return Ok(Waited { progress: Progress::Moved, polls: 0 });
     };
     let arrives = PollFd::from_borrowed_fd(to.read, PollFlags::IN);
     let room = PollFd::from_borrowed_fd(from.write, PollFlags::OUT);
@@ -204,11 +214,10 @@ fn wait<E: Endpoint, P>(
     let watched = if all_sent { &mut both[..1] } else { &mut both[..] };
     let silence = Timespec { tv_sec: 0, tv_nsec: i64::from(LOSS_TIMEOUT.subsec_nanos()) };
     let limit = (E::LOSSY && all_sent).then_some(&silence);
-    task.meter.transfers += 1;
-    task.meter.polls += 1;
-    match poll(watched, limit) {
-        Ok(0) => Ok(Progress::Blocked),
-        Ok(_) | Err(Errno::INTR) => Ok(Progress::Moved),
-        Err(errno) => Err(call_failed("poll", 0, errno)),
-    }
+    let progress = match poll(watched, limit) {
+        Ok(0) => Progress::Blocked,
+        Ok(_) | Err(Errno::INTR) => Progress::Moved,
+        Err(errno) => return Err(call_failed("poll", 0, errno)),
+    };
+    Ok(Waited { progress, polls: 1 })
 }
