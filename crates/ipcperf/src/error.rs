@@ -248,7 +248,10 @@ fn wrong_study(path: &Path, mistakes: &[Mistake]) -> String {
 /// Meaning of each exit code, for the help and the manual page.
 pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
     ("0", "done"),
-    ("1", "study judge --gate: a testable hypothesis is not supported, or none is testable"),
+    (
+        "1",
+        "study judge --gate: a hypothesis is rejected or inconclusive, or no hypothesis is testable",
+    ),
     ("2", "wrong arguments, bad input, or every case refused (such as too large messages)"),
     ("3", "this machine lacks what the requested cases need (CPUs, kernel features, programs)"),
     ("4", "some runs failed; the results of the other runs are kept"),

@@ -83,8 +83,7 @@ const ROUND_TRIP: WorkloadFacts = WorkloadFacts {
 const REQUEST_REPLY: WorkloadFacts = WorkloadFacts {
     kind: WorkloadKind::RequestReply,
     name: "request-reply",
-    about: "each request is answered before the next one is sent, by a reply of --reply bytes (default: the request \
-        itself is sent back)",
+    about: "like round-trip, but --reply sets the size of the answers",
     measures: "round-trip time in ns: mean (elapsed time / number of trips) and distribution",
 };
 

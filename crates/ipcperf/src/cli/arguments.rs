@@ -210,8 +210,8 @@ pub(super) struct ListArguments {
     #[arg(value_name = "KIND|NAME", help = list_help())]
     #[arg(value_parser = Known::listed(), hide_possible_values = true)]
     pub(super) subject: Option<String>,
-    /// Print a JSON array: one object for each entry, with name, about, available, reason, and further keys that
-    /// depend on the kind
+    /// Print a JSON array: one object for each entry, with the keys name, about, available and reason, and further
+    /// keys that depend on the kind
     #[arg(long)]
     pub(super) json: bool,
 }

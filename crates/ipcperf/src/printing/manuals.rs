@@ -11,8 +11,8 @@ use ipcperf_study::{Key, Study};
 use super::manual_page::ManualPage;
 
 /// Advice on the choice between `round-trip` and `request-reply`, the two workloads with answers.
-pub(crate) const WHICH_ANSWERED_WORKLOAD: &str = "round-trip measures the latency of a mechanism. request-reply is \
-    for replies of another size than the requests; --reply sets this size";
+pub(crate) const WHICH_ANSWERED_WORKLOAD: &str = "round-trip measures the latency of a mechanism; request-reply \
+    measures a service whose replies have another size than its requests";
 
 /// Returns the manual of the workload called `name`, at most `columns` wide.
 pub(super) fn workload_manual(name: &str, columns: usize) -> Option<String> {

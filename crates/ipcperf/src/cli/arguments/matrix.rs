@@ -186,9 +186,9 @@ struct MessageOptionArguments {
     #[arg(long, value_name = "ORDER", help_heading = MESSAGES)]
     #[arg(value_parser = Known::reuses(), hide_possible_values = true)]
     buffers: Vec<String>,
-    #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (before the clock starts: no \
-        page fault is measured), before-fork (by the parent, so that pages are copy-on-write: a fault at the first \
-        write to each page is measured), or timed (at the first message: a fault for every page is measured)"))]
+    #[arg(help = Factor::FirstTouch.help("When buffers are first touched: after-fork (by each peer, before the \
+        measured time: no page fault is measured), before-fork (by the parent: pages are copy-on-write, and a fault at \
+        the first write to each page is measured), or timed (in the measured time: a fault for every page is measured)"))]
     #[arg(long, value_name = "WHEN", help_heading = MESSAGES)]
     #[arg(value_parser = Known::first_touches(), hide_possible_values = true)]
     first_touch: Vec<String>,

@@ -18,7 +18,9 @@ const LISTS: &str = "to list events: ipcperf doctor, and ls /sys/bus/event_sourc
 
 /// Unknown event `event`, with suggestions.
 pub(super) fn unknown_event(event: &str, machine: &Machine) -> Unavailable {
-    let suggestions = suggest(event, known_events(machine).map(|known| known.name));
+    // The name of a set is known, but is no event where a single event is expected.
+    let others = known_events(machine).map(|known| known.name).filter(|name| name != event);
+    let suggestions = suggest(event, others);
     let remedy = match &suggestions[..] {
         [] => {
             let sets: Vec<_> = EVENT_SETS.iter().map(|set| set.name).collect();
