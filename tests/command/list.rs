@@ -81,7 +81,7 @@ fn the_json_of_a_name_is_its_entry_in_the_json_of_the_list() {
 fn help_says_which_workload_and_which_placement_to_choose() {
     let help = Sandbox::open().run("run --help").expect(0).stdout;
     let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    for phrase in ["another size than the requests", "not pinned: the scheduler decides"] {
+    for phrase in ["another size than its requests", "not pinned: the scheduler decides"] {
         assert!(words.contains(phrase), "no `{phrase}`: {help}");
     }
 }
