@@ -110,11 +110,11 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Returns the CPU time of the best divided by that of the second; `None` if either is unknown.
+    /// Returns the CPU time of the best divided by that of the second; `None` if either is unknown or that of the second 0.
     #[must_use]
     pub fn cpu_factor(&self) -> Option<f64> {
         let times = self.best.cpu_ns_per_message.zip(self.second.cpu_ns_per_message);
-        times.map(|(best, second)| best / second)
+        times.filter(|(_, second)| *second > 0.0).map(|(best, second)| best / second)
     }
 
     /// Returns how many CPUs the best and the second keep busy, if the best keeps at least [`BURNED_CPUS`] more busy: a
