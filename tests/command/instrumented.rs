@@ -209,6 +209,10 @@ fn mistakes_are_told() {
         &["instrument `syscals`", "did you mean `syscalls`?"],
     );
     refused("trace -m pipe,tcp", &["trace runs one case", "2"]);
+    for flag in ["--repetitions 5", "--until-ci 2", "--max-time 1s"] {
+        let words = ["trace runs its case once", "ipcperf run --instrument"];
+        refused(&format!("trace -m pipe {flag}"), &words);
+    }
 }
 
 /// If the command is killed while instruments run, no BPF program, link or tool is left.

@@ -30,7 +30,9 @@ pub enum PlacementError {
         placement: Placement,
     },
     /// The topology has no such pair among the allowed CPUs.
-    #[error("placement {placement} needs {needs}, which the allowed CPUs ({allowed}) do not have")]
+    #[error(
+        "placement {placement} needs {needs}, which the allowed CPUs ({allowed}) do not have; same and free work on every machine"
+    )]
     NoSuchPair {
         /// Requested placement.
         placement: Placement,

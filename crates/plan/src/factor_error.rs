@@ -172,7 +172,7 @@ impl FactorError {
                 format!("{} {value} needs {}", name_of(self.factor), name_of(Factor::Total))
             }
             (Reason::NotMeasured(name), NamingStyle::Flags) => {
-                format!("--set names the mechanism {name}, but -m does not")
+                format!("--set names the mechanism {name}, but -m does not; add {name} to -m")
             }
             (Reason::NotMeasured(name), NamingStyle::Keys) => {
                 format!("this is an option of {name}, which is not measured")
@@ -318,7 +318,7 @@ mod tests {
             |set| TypedRequest { options: vec![OptionSetting::parse(set).unwrap()], ..typed() };
         assert_told(
             &with("tcp.nodelay=on"),
-            "--set names the mechanism tcp, but -m does not",
+            "--set names the mechanism tcp, but -m does not; add tcp to -m",
             "this is an option of tcp, which is not measured",
             "add tcp to mechanism, or leave the option out",
         );

@@ -206,7 +206,7 @@ mod tests {
         };
         let shape = OptionSetting::parse("tcp.nodelay").unwrap_err().to_string();
         assert_eq!(shape, "--set takes MECHANISM.OPTION=VALUES, not `tcp.nodelay`");
-        let unmeasured = "--set names the mechanism tcp, but -m does not";
+        let unmeasured = "--set names the mechanism tcp, but -m does not; add tcp to -m";
         assert_eq!(with("tcp.nodelay=on", "pipe"), unmeasured);
         assert!(with("tcp.nodely=on", "tcp").contains("did you mean `nodelay`?"));
         assert!(with("tcp.nodelay=of", "tcp").contains("did you mean `off`?"));

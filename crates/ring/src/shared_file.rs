@@ -18,8 +18,8 @@ pub(crate) fn create(bytes: usize) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// Creates a POSIX shared memory object and removes its name at once. Its length can be changed by whoever has the
-/// descriptor, which is closed as soon as the ring is mapped.
+/// Creates a POSIX shared memory object and removes its name at once. A process that has the descriptor can change its
+/// length; the descriptor is closed as soon as the ring is mapped.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn create(bytes: usize) -> io::Result<OwnedFd> {
     use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! What `dbus-copy` and `dbus-memfd` have in common in the list of mechanisms.
+//! Facts that `dbus-copy` and `dbus-memfd` share in the list of mechanisms.
 
 #[cfg(target_os = "linux")]
 pub(super) mod endpoint;

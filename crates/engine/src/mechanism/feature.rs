@@ -1,14 +1,7 @@
-//! Mechanisms, and values of their options, that belong to an optional feature, because their library takes long to compile or needs another tool.
+//! Mechanisms, and values of their options, that belong to an optional feature, because their library takes long to
+//! compile or needs another tool.
 
 use ipcperf_model::Unavailable;
-#[cfg(not(all(
-    target_os = "linux",
-    feature = "grpc",
-    feature = "nng",
-    feature = "zeromq",
-    feature = "zstd"
-)))]
-use ipcperf_model::{Failure, FailureKind, WorkerReport};
 
 use crate::platform::needs;
 
@@ -37,12 +30,15 @@ impl Feature {
         feature = "zeromq",
         feature = "zstd"
     )))]
-    pub(super) fn refuse(&self) -> WorkerReport {
+    pub(super) fn refuse(&self) -> ipcperf_model::WorkerReport {
+        use ipcperf_model::{Failure, FailureKind, WorkerReport};
+
         let Unavailable { reason, remedy } = self.missing();
         WorkerReport::Failed(Failure::new(FailureKind::SetUp, reason).with_remedy(remedy))
     }
 
-    /// What a build without the feature says, with the command that adds it. On other systems there is no such build.
+    /// Message of a build without the feature, with the command that adds the feature. Other systems than Linux cannot have
+    /// it.
     fn missing(&self) -> Unavailable {
         if !cfg!(target_os = "linux") {
             return needs("Linux");

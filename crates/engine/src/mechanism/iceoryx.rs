@@ -30,12 +30,17 @@ use crate::worker;
 use connect_order::ConnectOrder;
 pub(super) use service::OwnerOnlyService;
 
-/// Maximum number of messages of a stream that wait for the receiver. With answers, one message waits.
-pub(super) const STREAM_SLOTS: usize = 8;
+/// Maximum number of messages of a stream that wait for the receiver.
+const STREAM_SLOTS: usize = 8;
 
 /// Upper bounds for what the library adds to each message, and in total.
 const OVERHEAD_BYTES: u64 = 256;
 const RESERVED_BYTES: u64 = 1 << 20;
+
+/// Returns the maximum number of messages, or requests, that wait for the receiver. With answers, one message waits.
+pub(super) fn waiting_messages(workload: WorkloadKind) -> usize {
+    if workload.is_answered() { 1 } else { STREAM_SLOTS }
+}
 
 /// Checks that there is a writable directory for shared memory.
 pub(super) fn available() -> Result<(), Unavailable> {

@@ -1,4 +1,4 @@
-//! What `iceoryx2-pubsub` and `iceoryx2-reqres` have in common in the list of mechanisms.
+//! Facts that `iceoryx2-pubsub` and `iceoryx2-reqres` share in the list of mechanisms.
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{Library, PayloadTransfer};

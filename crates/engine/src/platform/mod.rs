@@ -16,6 +16,8 @@
 
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+mod linux_or_freebsd;
 #[cfg(not(target_os = "linux"))]
 mod other;
 

@@ -188,7 +188,7 @@ fn advance(at: &mut Cursor, moved: usize, rest: usize) {
     }
 }
 
-/// What [`wait`] did.
+/// Result of [`wait`].
 struct Waited {
     progress: Progress,
     polls: u64,

@@ -33,6 +33,11 @@ pub(super) fn trace(arguments: &RunArguments) -> Result<ExitStatus, Error> {
 }
 
 fn plan(arguments: &RunArguments) -> Result<Plan, Error> {
+    if arguments.matrix.sets_repetitions() {
+        let words = "trace runs its case once, without --repetitions, --until-ci, --max-repetitions and --max-time; to \
+                     observe several runs, use ipcperf run --instrument NAMES";
+        return Err(Error::usage(words));
+    }
     let plan = resolve(&arguments.matrix, |request| {
         request.grouping = Grouping::Together;
         request.stopping_rule = StoppingRule::Repetitions(1);

@@ -22,7 +22,7 @@ struct ObjectStatus {
     changed_s: i64,
 }
 
-/// What `semctl` reports about a set of semaphores: `struct semid64_ds` of the kernel (`asm/sembuf.h`), which the crate libc
+/// Status of a set of semaphores, as `semctl` reports it: `struct semid64_ds` of the kernel (`asm/sembuf.h`), which the crate libc
 /// does not define for musl.
 #[cfg(target_env = "musl")]
 #[repr(C)]

@@ -7,13 +7,12 @@ use iceoryx2::prelude::BackpressureStrategy;
 use iceoryx2::sample::Sample;
 use iceoryx2::sample_mut::SampleMut;
 use iceoryx2::service::port_factory::publish_subscribe;
-use ipcperf_model::workload::WorkloadKind;
 use rustix::io::Errno;
 
 use crate::channel::{Mechanism, Setup};
 use crate::mechanism::iceoryx::{
-    self, Node, OwnerOnlyService, PeerSide, PortConfig, Ports, STREAM_SLOTS, copy_out,
-    library_error, loan_error, send_error,
+    self, Node, OwnerOnlyService, PeerSide, PortConfig, Ports, copy_out, library_error, loan_error,
+    send_error, waiting_messages,
 };
 
 /// The part of `iceoryx2-pubsub` that needs Linux.
@@ -28,14 +27,10 @@ pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
 /// Samples in addition to those that wait in the queue: one being composed and one being read.
 const LOANED_SAMPLES: usize = 2;
 
-fn places(workload: WorkloadKind) -> usize {
-    if workload.is_answered() { 1 } else { STREAM_SLOTS }
-}
-
 fn in_flight_messages(setup: &Setup<'_>) -> u64 {
     let is_answered = setup.workload.is_answered();
     let publishers = if is_answered { 2 } else { 1 };
-    publishers * (places(setup.workload) + LOANED_SAMPLES) as u64
+    publishers * (waiting_messages(setup.workload) + LOANED_SAMPLES) as u64
 }
 
 type PubSubService = publish_subscribe::PortFactory<OwnerOnlyService, [u8], ()>;
@@ -49,7 +44,7 @@ fn service_from(side: PeerSide, node: &Node, part: PortConfig) -> Result<PubSubS
     node.service_builder(&name.try_into().map_err(library_error)?)
         .publish_subscribe::<[u8]>()
         .enable_safe_overflow(false)
-        .subscriber_max_buffer_size(places(part.workload))
+        .subscriber_max_buffer_size(waiting_messages(part.workload))
         .subscriber_max_borrowed_samples(1)
         .max_publishers(1)
         .max_subscribers(1)

@@ -10,13 +10,12 @@ use iceoryx2::request_mut::RequestMut;
 use iceoryx2::response::Response;
 use iceoryx2::response_mut::ResponseMut;
 use iceoryx2::service::port_factory::request_response;
-use ipcperf_model::workload::WorkloadKind;
 use rustix::io::Errno;
 
 use crate::channel::{Mechanism, Setup};
 use crate::mechanism::iceoryx::{
-    self, Node, OwnerOnlyService, PeerSide, PortConfig, Ports, STREAM_SLOTS, copy_out,
-    library_error, loan_error, send_error,
+    self, Node, OwnerOnlyService, PeerSide, PortConfig, Ports, copy_out, library_error, loan_error,
+    send_error, waiting_messages,
 };
 
 /// The part of `iceoryx2-reqres` that needs Linux.
@@ -28,17 +27,12 @@ pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
-/// Returns the maximum number of requests in flight.
-fn places(workload: WorkloadKind) -> usize {
-    if workload.is_answered() { 1 } else { STREAM_SLOTS }
-}
-
 /// Returns the number of messages for which the library has memory: twice as many requests as may be in
 /// flight, plus one being composed. With answers, each of those requests also has three responses: one
 /// waiting, one being read and one being composed.
 fn in_flight_messages(setup: &Setup<'_>) -> u64 {
     let is_answered = setup.workload.is_answered();
-    let requests = 2 * places(setup.workload) as u64;
+    let requests = 2 * waiting_messages(setup.workload) as u64;
     if is_answered { requests + 1 + 3 * requests } else { requests + 1 }
 }
 
@@ -56,7 +50,7 @@ fn service(node: &Node, part: PortConfig) -> Result<ReqResService, Errno> {
         .enable_safe_overflow_for_requests(false)
         .enable_safe_overflow_for_responses(false)
         .enable_fire_and_forget_requests(true)
-        .max_active_requests_per_client(places(part.workload))
+        .max_active_requests_per_client(waiting_messages(part.workload))
         .max_loaned_requests(1)
         .max_response_buffer_size(1)
         .max_borrowed_responses_per_pending_response(1)

@@ -23,7 +23,7 @@ pub(crate) const FILE_CLOCK: ClockId = ClockId::Realtime;
 pub(crate) struct Listing(Option<Dir>);
 
 impl Listing {
-    /// Returns the next name, or why there is none; `None` at the end.
+    /// Returns the next name, or the reason why it cannot be read; `None` at the end.
     pub(crate) fn next(&mut self) -> Option<Result<DirEntry, Errno>> {
         self.0.as_mut()?.next()
     }

@@ -10,7 +10,7 @@ pub(crate) mod affinity;
 pub(crate) mod close_on_exec;
 pub(crate) mod message_queue;
 
-/// Adoption of orphans: there is none.
+/// Adoption of orphans, which macOS does not have.
 pub(crate) mod subreaper {
     use rustix::io::Errno;
 
@@ -23,8 +23,8 @@ pub(crate) mod subreaper {
     }
 }
 
-/// Signal that a process gets when its parent dies: there is none. A peer whose worker was killed runs until it notices
-/// that its other peer is gone.
+/// Signal that a process gets when its parent dies, which macOS does not have. A peer whose worker was killed runs until
+/// it notices that its other peer is gone.
 pub(crate) mod parent_death {
     use rustix::io::Errno;
     use rustix::process::Signal;
@@ -52,7 +52,7 @@ pub(crate) mod thread {
 
     use crate::platform::errno_result;
 
-    /// Argument of getrusage for the calling thread alone: there is none, so that the numbers are those of its process.
+    /// Argument of getrusage. macOS has no argument for the calling thread alone, so the numbers are those of its process.
     pub(crate) const RUSAGE_THREAD: libc::c_int = libc::RUSAGE_SELF;
 
     /// Identifier of the calling thread, cut to 32 bits.

@@ -6,10 +6,11 @@ use ipcperf_model::Unavailable;
 use rustix::io::Errno;
 use rustix::mm::MapFlags;
 
-/// Flag with which every page of a new mapping is present: there is none, and the first access makes a page present.
+/// Flags of a mapping whose pages are present from the start. These systems have no such flag: the first access makes a
+/// page present.
 pub(crate) const POPULATED: MapFlags = MapFlags::empty();
 
-/// Reports that there is no call that makes pages present: the caller accesses them instead.
+/// Reports that these systems have no call that makes pages present: the caller accesses them instead.
 ///
 /// # Errors
 /// Always `EINVAL`, as Linux before 5.14.

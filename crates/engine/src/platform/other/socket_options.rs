@@ -25,7 +25,7 @@ pub(crate) fn set_socket_recv_buffer_size_force(_: &OwnedFd, _: usize) -> Result
     Err(Errno::PERM)
 }
 
-/// Address of a name in the abstract namespace: there is none.
+/// Address of a name in the abstract namespace, which these systems do not have.
 ///
 /// # Errors
 /// Always `EAFNOSUPPORT`.

@@ -105,6 +105,14 @@ impl MatrixArguments {
         command.get_arguments().map(|argument| argument.get_id().clone()).collect()
     }
 
+    /// Whether a number of repetitions, or a rule or a limit for it, was given.
+    pub(in crate::cli) const fn sets_repetitions(&self) -> bool {
+        self.repetitions.is_some()
+            || self.until_ci.is_some()
+            || self.max_repetitions.is_some()
+            || self.max_time.is_some()
+    }
+
     /// Whether a mechanism was named.
     pub(super) const fn names_mechanism(&self) -> bool {
         !self.mechanism.is_empty()

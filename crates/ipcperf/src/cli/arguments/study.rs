@@ -135,7 +135,7 @@ pub(in crate::cli) struct JudgeArguments {
     /// Judge the hypotheses of this study [default: the study that is stored in the file]
     #[arg(long, value_name = "NAME|FILE")]
     pub(in crate::cli) study: Option<String>,
-    /// Exit with status 1 if any hypothesis is rejected or inconclusive, or if none is testable
+    /// Exit with status 1 if any hypothesis is rejected or inconclusive, or if no hypothesis is testable
     #[arg(long)]
     pub(in crate::cli) gate: bool,
     /// Print a JSON array of verdicts with their evidence

@@ -47,7 +47,7 @@ impl Count for PosixSemaphore {
     }
 
     fn try_decrement(&self, _: &mut u64) -> Result<bool, Errno> {
-        // SAFETY: as for `raise`.
+        // SAFETY: as for `increment`.
         if unsafe { libc::sem_trywait(self.address()) } == 0 {
             return Ok(true);
         }
@@ -60,7 +60,7 @@ impl Count for PosixSemaphore {
     fn sleep(&self, calls: &mut u64) -> Result<SleepOutcome, Errno> {
         let until = liveness_timespec(Some(ClockId::Realtime));
         *calls += 1;
-        // SAFETY: as for `raise`; the time outlives the call.
+        // SAFETY: as for `increment`; the time outlives the call.
         if unsafe { libc::sem_timedwait(self.address(), &raw const until) } == 0 {
             return Ok(SleepOutcome::Decremented);
         }

@@ -6,10 +6,11 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 
 use ipcperf_model::Unavailable;
-use rustix::fs::fstat;
 use rustix::io::Errno;
 
 use crate::platform::errno_result;
+use crate::platform::linux_or_freebsd::message_queue as calls;
+pub(crate) use crate::platform::linux_or_freebsd::message_queue::unlink;
 
 /// An open queue.
 #[derive(Clone, Debug)]
@@ -42,23 +43,12 @@ impl MessageQueue {
         messages: u64,
         message_bytes: u64,
     ) -> Result<Self, Errno> {
-        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC | flags;
-        // SAFETY: all zero is a valid value of these plain numbers.
-        let mut wanted: libc::mq_attr = unsafe { std::mem::zeroed() };
-        let number = |count: u64| libc::c_long::try_from(count).map_err(|_| Errno::INVAL);
-        (wanted.mq_maxmsg, wanted.mq_msgsize) = (number(messages)?, number(message_bytes)?);
-        // SAFETY: the name is NUL-terminated, and with `O_CREAT` the permissions and the attributes follow in
-        // this order.
-        let made =
-            unsafe { libc::mq_open(name.as_ptr(), flags, 0o600 as libc::c_uint, &raw mut wanted) };
-        Self::from_raw(made)
+        Self::from_raw(calls::create(name, flags, messages, message_bytes)?)
     }
 
     /// Opens the existing queue `name` to find out about it.
     fn open(name: &CStr) -> Result<Self, Errno> {
-        let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC;
-        // SAFETY: the name is NUL-terminated; without O_CREAT nothing is created.
-        Self::from_raw(unsafe { libc::mq_open(name.as_ptr(), flags) })
+        Self::from_raw(calls::open(name))
     }
 
     /// Takes the result of `mq_open`, which is -1 on error.
@@ -102,18 +92,9 @@ impl AsFd for MessageQueue {
     }
 }
 
-/// Returns the user who owns the queue `name`; `None` if there is none or it is not accessible.
+/// Returns the user who owns the queue `name`; `None` if no such queue exists or it is not accessible.
 pub(crate) fn owner(name: &CStr) -> Option<u32> {
-    MessageQueue::open(name).and_then(fstat).ok().map(|status| status.st_uid)
-}
-
-/// Removes the name of a queue.
-///
-/// # Errors
-/// Returns the system's error.
-pub(crate) fn unlink(name: &CStr) -> Result<(), Errno> {
-    // SAFETY: the name is NUL-terminated.
-    errno_result(unsafe { libc::mq_unlink(name.as_ptr()) }).map(drop)
+    calls::owner_of(MessageQueue::open(name))
 }
 
 /// Returns the size of the largest message, bytes, with the reason.

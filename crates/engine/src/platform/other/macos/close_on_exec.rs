@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketType};
 
-/// Flag with which descriptors that arrive in a message are closed on exec: there is none.
+/// Flags of a call that receives descriptors. macOS has no flag by which they are closed on exec.
 pub(crate) const RECEIVED: RecvFlags = RecvFlags::empty();
 
 /// Flags of a new socket.
