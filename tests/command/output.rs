@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{HANG, Sandbox};
 
 const CASES: &str = "-m null,pipe,udp -b 64,70000 --total 64000 --repetitions 2";
 
@@ -189,4 +189,15 @@ fn help_and_list_come_without_warnings() {
         assert_eq!(finished.stderr, "", "{arguments}");
         assert!(finished.stdout.contains("ipcperf") || arguments == "list");
     }
+}
+
+/// Threads of a test may share a sandbox: neither reads what the other's command printed.
+#[test]
+fn each_command_of_a_sandbox_has_its_own_output() {
+    let sandbox = Sandbox::open();
+    let version = sandbox.start(sandbox.command("--version"));
+    let refused = sandbox.start(sandbox.command("plan -m null --verify"));
+    let (version, refused) = (version.finish(HANG).expect(0), refused.finish(HANG).expect(2));
+    assert!(version.stdout.starts_with("ipcperf ") && version.stderr.is_empty(), "{version:?}");
+    assert!(refused.stdout.is_empty() && refused.stderr.contains("null"), "{refused:?}");
 }

@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use ipcperf_engine::leftovers::RunNames;
@@ -44,6 +45,8 @@ fn take_signals_as_ever() -> io::Result<()> {
 /// A private folder in which the command runs.
 pub(crate) struct Sandbox {
     folder: TempDir,
+    /// Number of commands started here. Each has its own files for output: threads of a test may share a sandbox.
+    started: AtomicU64,
 }
 
 /// A running command.
@@ -70,7 +73,7 @@ impl Sandbox {
         for name in ["tmp", "data"] {
             fs::create_dir(folder.path().join(name)).expect("a folder inside");
         }
-        Self { folder }
+        Self { folder, started: AtomicU64::new(0) }
     }
 
     /// Returns the path of `name` in the folder.
@@ -123,7 +126,9 @@ impl Sandbox {
 
     /// Starts `command` with its output in files, so that it never waits for a reader.
     pub(crate) fn start(&self, mut command: Command) -> Started {
-        let (stdout, stderr) = (self.path("stdout"), self.path("stderr"));
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let output = |name: &str| self.path(&format!("{name}-{number}"));
+        let (stdout, stderr) = (output("stdout"), output("stderr"));
         let file = |path: &Path| File::create(path).expect("a file for output");
         command.stdout(file(&stdout)).stderr(file(&stderr));
         let child = command.spawn().expect("the command starts");
