@@ -17,7 +17,7 @@ use crate::results::{self, ResultsFile, runs_recorded};
 use crate::sandbox::{Finished, HANG, Sandbox};
 use crate::skip::skip;
 
-const SHORT: &str = "run -m pipe -b 64 --total 640 --repetitions 1";
+const SHORT: &str = "run -m pipe -b 64 --total 640 --repetitions 1 --timeout 600";
 /// A user who is not in the password database.
 const NOBODY_AT_ALL: u32 = 54_321;
 
@@ -26,9 +26,7 @@ pub(crate) fn give_to_user(sandbox: &Sandbox, user: u32) -> PathBuf {
     for name in ["", "tmp", "data"] {
         chown(sandbox.path(name), Some(user), Some(user)).expect("a gift");
     }
-    let program = sandbox.path("ipcperf");
-    fs::copy(env!("CARGO_BIN_EXE_ipcperf"), &program).expect("a copy");
-    program
+    sandbox.copy_command("ipcperf")
 }
 
 /// Returns `words` followed by bytes that are not valid UTF-8.
@@ -104,7 +102,7 @@ fn a_path_may_be_any_bytes() {
     let temporary = sandbox.path("").join(invalid_utf8("temporary"));
     fs::create_dir(&temporary).expect("a folder");
     let mut command = sandbox.command(
-        "run --attempts 1 -m fifo,unix-stream-named -b 64 --total 640 --repetitions 1 --out",
+        "run --attempts 1 -m fifo,unix-stream-named -b 64 --total 640 --repetitions 1 --timeout 600 --out",
     );
     command.arg(&out).env("TMPDIR", &temporary).env("UNRELATED", invalid_utf8(""));
     sandbox.finish(command).expect(0);
@@ -197,7 +195,7 @@ fn a_umask_takes_nothing_from_the_owner() {
 fn an_ignored_signal_stays_ignored() {
     let sandbox = Sandbox::open();
     let arguments = format!(
-        "run --attempts 1 -m pipe,null -b 64 --total 64kB --repetitions 150 --out {}",
+        "run --attempts 1 -m pipe,null -b 64 --total 64kB --repetitions 150 --timeout 600 --out {}",
         sandbox.results().display()
     );
     let command = sandbox.start(after(&sandbox, "trap '' HUP INT QUIT", &arguments));
@@ -249,11 +247,8 @@ fn a_limit_on_a_files_size_ends_as_a_full_disk_does() {
 #[test]
 fn a_program_of_ones_own_has_the_signals_that_it_expects() {
     let sandbox = Sandbox::open();
-    let program = sandbox.path("dispositions");
     let text = "#!/bin/sh\nread -r words <&3\necho refuse $(grep SigIgn /proc/self/status) >&3\n";
-    fs::write(&program, text).expect("a script");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&program, mode).expect("its permissions");
+    let program = sandbox.write_script("dispositions", text);
     let arguments = format!("-m exec:{} -b 64 --total 640 --repetitions 1", program.display());
     sandbox.finish(sandbox.measuring(&arguments)).expect(4);
     let file = ResultsFile::read(&sandbox.results());

@@ -297,8 +297,7 @@ fn arguments_are_the_programs_and_links_agree() {
         assert_eq!(sandbox.finish(linked).expect(64).stderr, said.stderr, "{arguments}");
     }
     // A copy under that name starts workers too.
-    let copy = sandbox.path("pipesend");
-    std::fs::copy(env!("CARGO_BIN_EXE_ipcperf"), &copy).expect("a copy");
+    let copy = sandbox.copy_command("pipesend");
     let mut copied = sandbox.place(Command::new(copy), "100000");
     copied.current_dir(sandbox.path("data"));
     assert!(sandbox.finish(copied).expect(0).stdout.starts_with("Sent 100000 bytes"));

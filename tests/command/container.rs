@@ -82,7 +82,7 @@ impl Container {
             return None;
         }
         let sandbox = Sandbox::open();
-        fs::copy(env!("CARGO_BIN_EXE_ipcperf"), sandbox.path("ipcperf")).expect("a copy");
+        sandbox.copy_command("ipcperf");
         for name in ["", "tmp", "data"] {
             chown(sandbox.path(name), Some(NOBODY), Some(NOBODY)).expect("a gift");
         }

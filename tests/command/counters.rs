@@ -149,7 +149,7 @@ fn sender_and_receiver_copy_and_are_told_apart() {
     for role in ["sender", "receiver"] {
         let copying = samples(role, &|line| line["row"] == "group" && line["group"] == "copying");
         let taken = samples(role, &|line| line["row"] == "summary");
-        assert!(copying > 0 && copying * 20 < taken * 19, "{role}: {copying} of {taken}");
+        assert!(copying > 0 && copying < taken, "{role}: {copying} of {taken}");
     }
     for copies in ["_copy_from_iter", "_copy_to_iter"] {
         let role = if copies.contains("from") { "sender" } else { "receiver" };

@@ -89,7 +89,11 @@ fn a_library_takes_nothing_down_but_itself() {
     let loading =
         |what: &str| format!("__attribute__((constructor)) static void go(void) {{ {what} }}\n");
     let cases = [
-        ("crash.so", loading("abort();"), "signal 6 ended the process"),
+        (
+            "crash.so",
+            format!("#include <sys/prctl.h>\n{}", loading("prctl(PR_SET_DUMPABLE, 0); abort();")),
+            "signal 6 ended the process",
+        ),
         ("leave.so", loading("exit(0);"), "exited with status 0"),
         ("loop.so", loading("for (;;) getchar();"), "it was not loaded within 5 s"),
     ];

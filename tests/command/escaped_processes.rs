@@ -73,7 +73,7 @@ fn what_was_there_before_is_let_alone() {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(before).arg(env!("CARGO_BIN_EXE_ipcperf")).env("NOTED", &noted);
     let arguments = format!(
-        "run --attempts 1 -m pipe,null -b 64 --total 64kB --repetitions 40 --out {}",
+        "run --attempts 1 -m pipe,null -b 64 --total 64kB --repetitions 40 --timeout 600 --out {}",
         sandbox.results().display()
     );
     sandbox.finish(sandbox.place(shell, &arguments)).expect(0);

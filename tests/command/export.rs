@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::mistakes::refused;
 use crate::processes::{signal, wait_for};
 use crate::results::{ResultsFile, runs_recorded};
-use crate::sandbox::{GRACE, Sandbox};
+use crate::sandbox::{HANG, Sandbox};
 
 const CASES: &str = "-m null,pipe,udp -b 64,70000 --total 64000 --repetitions 2";
 
@@ -160,10 +160,10 @@ fn what_was_measured_before_an_interruption_is_exported_and_so_is_what_is_resume
     let sandbox = Sandbox::open();
     let path = sandbox.path("runs.csv");
     let export = format!("--export csv-runs={}", path.display());
-    let command = sandbox.begin(&format!("-m null,pipe -b 64 --repetitions 30 {export}"));
-    wait_for("some runs", GRACE, || (runs_recorded(&sandbox.results()) >= 3).then_some(()));
+    let command = sandbox.begin(&format!("-m null,pipe -b 64 --repetitions 150 {export}"));
+    wait_for("some runs", HANG, || (runs_recorded(&sandbox.results()) >= 3).then_some(()));
     signal(command.id(), Signal::INT);
-    let ended = command.finish(GRACE).expect(130);
+    let ended = command.finish(HANG).expect(130);
     assert!(ended.stderr.contains("csv-runs written to"), "{}", ended.stderr);
     let measured = ResultsFile::read(&sandbox.results()).samples.len();
     assert_eq!(rows(&path), measured);

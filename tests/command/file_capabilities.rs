@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 use crate::caller_environment::give_to_user;
 use crate::custom::{SHARED, compile};
 use crate::results::{ResultsFile, lines, text};
-use crate::sandbox::{Finished, Sandbox};
+use crate::sandbox::{Finished, Sandbox, with_time};
 use crate::skip::skip;
 
 /// An unprivileged user.
@@ -63,7 +63,8 @@ impl Granting {
 
     fn measure(&self, arguments: &str) -> Finished {
         let out = self.results();
-        self.run(&format!("run --force --attempts 1 {arguments} --out {}", out.display()))
+        let arguments = with_time(&format!("run --force --attempts 1 {arguments}"));
+        self.run(&format!("{arguments} --out {}", out.display()))
     }
 
     fn results(&self) -> PathBuf {

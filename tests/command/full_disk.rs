@@ -18,6 +18,8 @@ use crate::system_calls::try_strace;
 const SMALL: &str = "320k";
 /// More samples than fit.
 const MANY: &str = "-m pipe -b 64 --total 6400 --repetitions 150";
+/// More samples than fit on a disk of 1 MiB, where the run must not end before the disk is full.
+const VERY_MANY: &str = "-m pipe -b 64 --total 6400 --repetitions 700";
 
 /// A separate disk for results that is small enough to be filled.
 struct SmallDisk<'a> {
@@ -144,8 +146,9 @@ fn a_disk_without_any_room_for_results_is_told_before_anything_runs() {
 #[test]
 fn a_disk_that_others_fill_meanwhile_loses_no_sample() {
     let sandbox = Sandbox::open();
-    let Some(disk) = SmallDisk::mount(&sandbox, "2m") else { return };
-    let command = sandbox.start(sandbox.command(&disk.run(MANY)));
+    let Some(disk) = SmallDisk::mount(&sandbox, "1m") else { return };
+    // More samples than fit, even without the filler.
+    let command = sandbox.start(sandbox.command(&disk.run(VERY_MANY)));
     let printed = || (runs_recorded(&disk.results()) >= 5).then_some(());
     wait_for("five runs", GRACE, printed);
     disk.fill();

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::mistakes::refused;
-use crate::processes::{find_within, signal, wait_for};
+use crate::processes::{signal, wait_for};
 use crate::results::{ResultsFile, lines, number, text};
 use crate::sandbox::{GRACE, HANG, Sandbox, with_time};
 use crate::skip::skip;
@@ -326,35 +326,34 @@ fn the_documents_observations_appear() {
 
 /// Each time that a pipe has been filled, both peers must be switched to before it can be filled again: no buffer size
 /// needs fewer switches than that, and one as large as the pipe hardly more. How many more a smaller one needs is up to
-/// the scheduler. Other load on the CPU adds switches, so only undisturbed runs count, and the test measures until each
-/// size has one.
+/// the scheduler. Other load on the CPU adds switches, nearly all of them involuntary.
 #[test]
 fn switches_are_as_many_as_the_capacity_demands() {
-    let switches = find_within(HANG, min_switches).expect("an undisturbed run of each size");
+    let sandbox = Sandbox::open();
+    let run = "-m pipe -b 4KiB,32KiB,64KiB,256KiB --set pipe.capacity=64KiB --total 32MiB \
+               --repetitions 5 --instrument rusage";
+    sandbox.finish(sandbox.measuring(run)).expect(0);
     let demanded = 2 * (32 << 20) / (64 << 10);
-    assert!(switches.iter().all(|count| 100 * count > 99 * demanded), "{switches:?}");
-    let [.., at, beyond] = switches;
-    assert!(at.max(beyond) < 2 * demanded, "a pipe is filled and drained as often: {switches:?}");
+    let runs = switches_of_runs(&sandbox);
+    for (size, [voluntary, involuntary]) in &runs {
+        let all = voluntary + involuntary;
+        assert!(100 * all > 99 * demanded, "{all} with buffers of {size}");
+    }
+    for size in [64 << 10, 256 << 10] {
+        let of_size = runs.iter().filter(|(bytes, _)| *bytes == size);
+        let fewest = of_size.map(|(_, [voluntary, _])| *voluntary).min().expect("runs");
+        assert!(fewest < 2 * demanded, "a pipe is filled and drained as often: {fewest}, {size}");
+    }
 }
 
-/// Returns the fewest switches of an undisturbed run of 4, 32, 64 and 256 KiB.
-fn min_switches() -> Option<[u64; 4]> {
-    let sandbox = Sandbox::open();
-    let run = "run -m pipe -b 4KiB,32KiB,64KiB,256KiB --set pipe.capacity=64KiB --total 32MiB --repetitions 3 \
-         --instrument rusage --force --out";
-    let run = with_time(&format!("{run} {}", sandbox.results().display()));
-    sandbox.finish(sandbox.detecting_noise(&run)).expect(0);
+/// Returns the size of the buffers of each run, and its voluntary and involuntary switches.
+fn switches_of_runs(sandbox: &Sandbox) -> Vec<(u64, [u64; 2])> {
     let usage = seen(&sandbox.results(), "rusage");
-    let file = ResultsFile::read(&sandbox.results());
-    let of_run = |sample: &Value| -> u64 {
-        let rows = usage[text(sample, "run_id")].iter();
-        rows.map(|row| number(row, "voluntary_switches") + number(row, "involuntary_switches"))
-            .sum()
+    let of_run = |sample: &Value| {
+        let rows = &usage[text(sample, "run_id")];
+        let sum = |key: &str| rows.iter().map(|row| number(row, key)).sum();
+        let switches = ["voluntary_switches", "involuntary_switches"].map(sum);
+        (number(sample, "buffer_bytes"), switches)
     };
-    let undisturbed = |sample: &&Value| sample["excluded"].is_null();
-    let fewest = |kib: u64| {
-        let of_size = |sample: &&Value| number(sample, "buffer_bytes") == kib << 10;
-        file.samples.iter().filter(undisturbed).filter(of_size).map(of_run).min()
-    };
-    Some([fewest(4)?, fewest(32)?, fewest(64)?, fewest(256)?])
+    ResultsFile::read(&sandbox.results()).samples.iter().map(of_run).collect()
 }

@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::processes::{descendants, signal, wait_for};
 use crate::results::{ResultsFile, number, runs_recorded};
-use crate::sandbox::{GRACE, NEVER_S, Sandbox, Started};
+use crate::sandbox::{GRACE, HANG, NEVER_S, Sandbox, Started};
 use crate::skip::skip;
 
 /// Three cases, and more runs than a test waits for.
@@ -106,12 +106,12 @@ fn a_signal_that_was_ignored_from_the_start_does_nothing() {
     let program = env!("CARGO_BIN_EXE_ipcperf");
     shell.args([
         "-c",
-        &format!("trap '' INT; exec {program} compat ipc -B -n 300 -t 1048576 2proc"),
+        &format!("trap '' INT; exec {program} compat ipc -B -n 300 -t 33554432 2proc"),
     ]);
     let command = sandbox.start(sandbox.place(shell, ""));
-    wait_for("a run under way", GRACE, || (descendants(command.id()).len() == 3).then_some(()));
+    wait_for("a run under way", HANG, || (descendants(command.id()).len() == 3).then_some(()));
     signal(command.id(), Signal::INT);
-    let finished = command.finish(GRACE).expect(0);
+    let finished = command.finish(HANG).expect(0);
     assert_eq!(finished.stdout.matches("datum:").count(), 300);
 }
 
@@ -119,8 +119,10 @@ fn a_signal_that_was_ignored_from_the_start_does_nothing() {
 fn two_signals_in_a_row_end_it_no_worse() {
     let sandbox = Sandbox::open();
     let command = under_way(&sandbox);
-    signal(command.id(), Signal::TERM);
-    signal(command.id(), Signal::INT);
+    // Stopped, so that both are pending when it continues, however slow this thread is.
+    for next in [Signal::STOP, Signal::TERM, Signal::INT, Signal::CONT] {
+        signal(command.id(), next);
+    }
     // A shell must see Ctrl-C.
     assert_kept(&sandbox, command, Signal::INT);
 }

@@ -84,7 +84,9 @@ fn a_survey_retries_disturbed_runs_after_all_others() {
     let out = sandbox.results();
     let command =
         sandbox.detecting_noise(&format!("survey --quick --json --out {}", out.display()));
-    on_a_busy_cpu(|| sandbox.finish(command).expect(0));
+    // A run that a busy machine holds up for longer than its timeout fails.
+    let ended = on_a_busy_cpu(|| sandbox.finish(command));
+    assert!(matches!(ended.code(), Some(0 | 4)), "{}", ended.stderr);
     let file = ResultsFile::read(&out);
     // On a very busy machine, the time suffices only for the first block, which is excluded for another reason.
     let is_on_the_busy_cpu =
@@ -97,7 +99,10 @@ fn a_survey_retries_disturbed_runs_after_all_others() {
         * (number(&file.header["plan"], "repetitions") + 1);
     let made = attempts.iter().filter(|&&attempt| attempt == 1).count() as u64;
     let made = made + file.failures.iter().filter(|run| number(run, "attempt") == 1).count() as u64;
-    assert_eq!(file.footer["complete"], Value::Bool(made == planned), "{made} of {planned}");
+    // It is incomplete too if there was no time left to retry a disturbed run.
+    let is_complete = file.footer["complete"] == true;
+    assert!(made <= planned && (made == planned || !is_complete), "{made} of {planned}");
+    assert!(is_complete || made < planned || held_up.iter().any(|one| was_disturbed(one)));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use rustix::thread::{
 use crate::available::available;
 use crate::processes::{descendants, wait_for};
 use crate::results::ResultsFile;
-use crate::sandbox::{HANG, Sandbox, Started};
+use crate::sandbox::{HANG, NEVER_S, Sandbox, Started, with_time};
 use crate::skip::skip;
 use crate::system_calls::try_strace;
 
@@ -203,7 +203,8 @@ fn two_pid_namespaces_with_equal_numbers_do_not_meet() {
     let start = |out: &PathBuf| -> Started {
         let mut command = unshare();
         command.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "--out"]).arg(out);
-        sandbox.start(sandbox.place(command, &format!("{} --attempts 1 --repetitions 5", named())))
+        let arguments = with_time(&format!("{} --attempts 1 --repetitions 5", named()));
+        sandbox.start(sandbox.place(command, &arguments))
     };
     let both = outs.each_ref().map(start);
     for started in both {
@@ -224,7 +225,7 @@ fn what_iceoryx2_makes_is_its_owners_alone() {
         for mode in ["2proc", "2thread"] {
             let sandbox = Sandbox::open();
             let command = sandbox.begin(&format!(
-                "-m {mechanism} -b 64 --mode {mode} --total 1000000GB --timeout 600 --repetitions 1"
+                "-m {mechanism} -b 64 --mode {mode} --total 1000000GB --timeout {NEVER_S} --repetitions 1"
             ));
             let made = wait_for("shared memory of the run", HANG, || {
                 let token = sandbox.tokens().pop()?;
@@ -258,8 +259,8 @@ fn a_stranger_at_an_abstract_name_is_not_taken_for_the_peer() {
     strace.args(["-f", "-qq", "-e", "trace=connect", "-e", held_up, "-o", "/dev/null"]);
     strace.arg(env!("CARGO_BIN_EXE_ipcperf")).args(["run", "--out"]).arg(sandbox.results());
     let case = "-m unix-stream-named --set unix-stream-named.address=abstract -b 64 --total 6400 \
-        --repetitions 1 --attempts 1 --timeout 10";
-    let command = sandbox.start(sandbox.place(strace, case));
+        --repetitions 5 --attempts 1";
+    let command = sandbox.start(sandbox.place(strace, &with_time(case)));
     let _stranger = wait_for("abstract name", HANG, || {
         let table = fs::read_to_string("/proc/net/unix").ok()?;
         let names =
@@ -276,8 +277,7 @@ fn a_stranger_at_an_abstract_name_is_not_taken_for_the_peer() {
 #[test]
 fn a_umask_that_takes_everything_keeps_nothing_from_working() {
     let Some(sandbox) = shared_place("a umask of 777") else { return };
-    let program = sandbox.path("ipcperf");
-    fs::copy(env!("CARGO_BIN_EXE_ipcperf"), &program).expect("a copy");
+    let program = sandbox.copy_command("ipcperf");
     fs::create_dir(sandbox.path("state")).expect("a folder");
     for name in ["data", "state"] {
         chown(sandbox.path(name), Some(OTHER_USER), Some(OTHER_USER)).expect("a gift");
@@ -286,7 +286,8 @@ fn a_umask_that_takes_everything_keeps_nothing_from_working() {
     shell.uid(OTHER_USER).gid(OTHER_USER);
     shell.args(["-c", "umask 777; exec \"$0\" \"$@\""]).arg(program);
     shell.args(["run", "--out"]).arg(sandbox.path("data/results.jsonl"));
-    sandbox.finish(sandbox.place(shell, &format!("{} --repetitions 1", named()))).expect(0);
+    let arguments = with_time(&format!("{} --repetitions 1", named()));
+    sandbox.finish(sandbox.place(shell, &arguments)).expect(0);
     sandbox.assert_nothing_left();
 }
 

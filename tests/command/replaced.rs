@@ -4,13 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use crate::complete_file::assert_whole;
 use crate::file_capabilities::unavailable;
 use crate::processes::{children, wait_for};
 use crate::results::{ResultsFile, lines, runs_recorded, text};
-use crate::sandbox::{HANG, Sandbox};
+use crate::sandbox::{HANG, NEVER_S, Sandbox, with_time};
 use crate::skip::skip;
 
 /// Enough runs that some are left when the file is gone.
@@ -18,15 +17,14 @@ const MANY: &str = "-m pipe,null -b 64 --total 64kB --repetitions 100";
 
 /// Returns a copy of the command that may be removed.
 fn copy(sandbox: &Sandbox) -> PathBuf {
-    let copy = sandbox.path("ipcperf-copy");
-    fs::copy(env!("CARGO_BIN_EXE_ipcperf"), &copy).expect("a copy");
-    copy
+    sandbox.copy_command("ipcperf-copy")
 }
 
 /// Measures `arguments` with a copy of the command, and calls `spoil` on the copy after some runs.
 fn measure(sandbox: &Sandbox, arguments: &str, spoil: fn(&Path)) {
     let copy = copy(sandbox);
     let arguments = format!("run --attempts 1 {arguments} --out {}", sandbox.results().display());
+    let arguments = with_time(&arguments);
     let command = sandbox.start(sandbox.place(Command::new(&copy), &arguments));
     wait_for("two runs", HANG, || (runs_recorded(&sandbox.results()) >= 2).then_some(()));
     spoil(&copy);
@@ -60,20 +58,20 @@ fn a_replaced_or_deleted_program_measures_to_the_end() {
 #[test]
 fn a_worker_has_a_name_of_its_own() {
     let sandbox = Sandbox::open();
-    let command = sandbox.begin("-m pipe -b 64 --total 1000000GB --timeout 60");
+    let command = sandbox.begin(&format!("-m pipe -b 64 --total 1000000GB --timeout {NEVER_S}"));
     let name = || {
         let worker = children(command.id()).first().copied()?;
         let name = fs::read_to_string(format!("/proc/{worker}/comm")).ok()?;
         // Before exec it has the name of the command.
         (name == "ipcperf\n").then_some(worker)
     };
-    let worker = wait_for("worker called ipcperf", Duration::from_secs(20), name);
+    let worker = wait_for("worker called ipcperf", HANG, name);
     // In full listings it has no path: before exec it has that of the command.
     let first_word = || {
         let words = fs::read(format!("/proc/{worker}/cmdline")).ok()?;
         (words.split(|&byte| byte == 0).next()? == b"ipcperf").then_some(())
     };
-    wait_for("worker whose first word is ipcperf", Duration::from_secs(20), first_word);
+    wait_for("worker whose first word is ipcperf", HANG, first_word);
 }
 
 /// Function names are read from the running file, not from whatever is at its path now.

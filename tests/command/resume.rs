@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::complete_file::{assert_consistent, assert_whole};
 use crate::processes::{signal, wait_for};
 use crate::results::{ResultsFile, lines, number, runs_recorded, text};
-use crate::sandbox::{GRACE, HANG, Sandbox, Started, with_time};
+use crate::sandbox::{HANG, Sandbox, Started, with_time};
 use crate::skip::skip;
 
 /// A matrix that is measured almost at once.
@@ -36,18 +36,31 @@ fn complete() -> Sandbox {
 
 /// Starts the command and interrupts it after `runs` more runs have been stored.
 fn interrupt(sandbox: &Sandbox, arguments: &str, runs: usize) {
-    let before = runs_recorded(&sandbox.results());
-    let command = sandbox.start(sandbox.command(arguments));
-    wait_for_runs(sandbox, before + runs);
-    signal(command.id(), Signal::INT);
-    command.finish(HANG).expect(130);
+    let before = fs::read(sandbox.results());
+    let interrupted = || {
+        let recorded = runs_recorded(&sandbox.results());
+        let command = sandbox.start(sandbox.command(arguments));
+        wait_for_runs(sandbox, recorded + runs);
+        signal(command.id(), Signal::INT);
+        let ended = command.finish(HANG);
+        if ended.code() != Some(0) {
+            return Some(ended);
+        }
+        // On a busy machine the signal may come too late.
+        match &before {
+            Ok(bytes) => fs::write(sandbox.results(), bytes).expect("the file as it was"),
+            Err(_) => fs::remove_file(sandbox.results()).expect("no file, as before"),
+        }
+        None
+    };
+    wait_for("an interrupted command", HANG, interrupted).expect(130);
     let file = assert_consistent(&sandbox.results());
     assert_eq!(file.footer["complete"], false);
 }
 
 fn wait_for_runs(sandbox: &Sandbox, runs: usize) {
     let printed = || (runs_recorded(&sandbox.results()) >= runs).then_some(());
-    wait_for("runs", GRACE, printed);
+    wait_for("runs", HANG, printed);
 }
 
 /// Checks that `resume` refuses the file in one line that contains all `words`, and does not change it.
@@ -249,11 +262,14 @@ fn a_file_that_another_command_writes_to_is_refused() {
     let sandbox = Sandbox::open();
     let command: Started = sandbox.start(sandbox.command(&run(&sandbox, LONGER)));
     wait_for_runs(&sandbox, 2);
+    // It must not end while the others start.
+    signal(command.id(), Signal::STOP);
     let place = Sandbox::open();
     let resumed = place.run(&resume(&sandbox)).expect(2);
     assert!(resumed.stderr.contains("another ipcperf is writing"), "{}", resumed.stderr);
     let replaced = place.run(&format!("{} --force", run(&sandbox, SHORT))).expect(2);
     assert!(replaced.stderr.contains("another ipcperf is writing"), "{}", replaced.stderr);
+    signal(command.id(), Signal::CONT);
     command.finish(HANG).expect(0);
     assert_whole(&sandbox.results());
 }

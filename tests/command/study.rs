@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::broken_studies::studies;
 use crate::processes::{signal, wait_for};
 use crate::results::{ResultsFile, number, runs_recorded, text};
-use crate::sandbox::{Finished, GRACE, HANG, Sandbox};
+use crate::sandbox::{Finished, HANG, Sandbox};
 
 /// Two hypotheses of which one must be supported and one rejected on every machine, one that cannot be judged, and a
 /// matrix that only the first needs. A run of the pipe takes about a hundred times as long as one of `null`: no
@@ -253,7 +253,7 @@ fn an_interrupted_study_goes_on_and_is_judged() {
     let arguments = format!("study run {} --out {}", placed.study.display(), results.display());
     let command = placed.sandbox.start(placed.sandbox.command(&arguments));
     let told = || (runs_recorded(&results) >= 15).then_some(());
-    wait_for("runs", GRACE, told);
+    wait_for("runs", HANG, told);
     signal(command.id(), Signal::INT);
     let finished = command.finish(HANG).expect(130);
     assert!(finished.stderr.contains("ipcperf resume"), "{}", finished.stderr);

@@ -60,7 +60,8 @@ fn the_plan_says_until_when() {
 #[test]
 fn each_case_stops_where_it_is_known_or_capped() {
     let sandbox = Sandbox::open();
-    let arguments = "-m null,pipe -b 64 --total 64kB --until-ci 30 --max-repetitions 30";
+    let arguments = "-m null,pipe -b 64 --total 64kB --until-ci 30 --max-repetitions 30 \
+        --max-time 36000";
     let (summaries, file) = measured(&sandbox, arguments);
     assert_eq!(summaries.len(), 2);
     for summary in summaries {
@@ -86,7 +87,9 @@ fn interval(summary: &Value) -> [f64; 2] {
 #[test]
 fn repetitions_are_capped() {
     let sandbox = Sandbox::open();
-    let arguments = format!("-m pipe,tcp -b 64 --total 64kB {UNREACHABLE} --max-repetitions 12");
+    let arguments = format!(
+        "-m pipe,tcp -b 64 --total 64kB {UNREACHABLE} --max-repetitions 12 --max-time 36000"
+    );
     let (summaries, file) = measured(&sandbox, &arguments);
     assert_eq!(last_block(&file), 12);
     assert!(summaries.iter().all(|summary| summary["median_interval"].is_array()));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use ipcperf_engine::mechanism;
+use rustix::net::sockopt::set_socket_reuseaddr;
+use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 
 use crate::results::ResultsFile;
 use crate::sandbox::Sandbox;
@@ -40,11 +43,20 @@ fn runs_are_made_whoever_connects_to_every_abstract_name() {
 /// A port that is known in advance gets a foreign connection the moment it listens.
 #[test]
 fn runs_are_made_whoever_connects_to_a_named_port() {
-    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    let port = free.local_addr().expect("its number").port();
-    drop(free);
+    let (_reserved, port) = reserved_port();
     let options = format!("--set tcp.port={port}");
     with_stranger(|| connect_to(port), || assert_measured("tcp", &options));
+}
+
+/// Returns a free port that the kernel gives to nobody else while the socket exists: it is bound, but does not listen, so
+/// that a program that names the port can.
+fn reserved_port() -> (OwnedFd, u16) {
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    set_socket_reuseaddr(&socket, true).expect("an option");
+    bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let address = getsockname(&socket).expect("its address");
+    let address = SocketAddrV4::try_from(address).expect("of IPv4");
+    (socket, address.port())
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The timeout: a run that does not end is ended, reported and cleaned up.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::Signal;
 
@@ -8,7 +8,7 @@ use crate::killed::await_under_way;
 use crate::max_message::largest_message;
 use crate::mechanisms::{for_each, modes};
 use crate::processes::{find_within, signal, wait_for};
-use crate::results::{ResultsFile, runs_recorded};
+use crate::results::{ResultsFile, number, runs_recorded};
 use crate::sandbox::{GRACE, HANG, NEVER_S, Sandbox};
 
 /// More than any machine moves before the timeout.
@@ -34,21 +34,26 @@ fn an_impossible_total_ends_at_the_deadline() {
         command.finish(HANG).expect(4);
         let file = ResultsFile::read(&sandbox.results());
         assert_eq!(file.failure_kinds(), vec!["timeout"; runs]);
+        assert_took(&file, runs, Duration::from_millis(100));
         assert_eq!(file.footer["complete"], true);
         sandbox.assert_nothing_left();
     });
 }
 
-/// Checks that each of `runs` runs gets its line, but not before its timeout. How soon after depends on the machine;
-/// the failure states that the timeout ended the run.
+/// Checks that each of `runs` runs gets its line. How soon after its timeout depends on the machine; the failure states
+/// that the timeout ended the run.
 fn assert_each_run_ends(sandbox: &Sandbox, runs: usize, deadline: Duration) {
-    let start = Instant::now();
     for run in 1..=runs {
         let printed = || (runs_recorded(&sandbox.results()) >= run).then_some(());
         wait_for(&format!("end of run {run}"), deadline + GRACE, printed);
     }
-    let others = u32::try_from(runs - 1).expect("few runs");
-    assert!(start.elapsed() >= others * deadline, "a run ended before its deadline");
+}
+
+/// Checks by the clock of the command that none of its `runs` ended before its timeout.
+fn assert_took(file: &ResultsFile, runs: usize, deadline: Duration) {
+    let runs = u32::try_from(runs).expect("few runs");
+    let elapsed = Duration::from_nanos(number(&file.footer, "elapsed_ns"));
+    assert!(elapsed >= runs * deadline, "a run ended before its timeout: {elapsed:?}");
 }
 
 /// A stopped peer neither works nor dies: only the timeout ends such a run.
@@ -63,6 +68,7 @@ fn a_peer_that_stands_still_ends_at_the_deadline() {
     command.finish(HANG).expect(4);
     let file = ResultsFile::read(&sandbox.results());
     assert_eq!(file.failure_kinds(), ["timeout"; 2]);
+    assert_took(&file, 2, Duration::from_secs(2));
     sandbox.assert_nothing_left();
 }
 

@@ -243,6 +243,8 @@ fn capabilities(driver: &Chromedriver) -> Value {
         "goog:chromeOptions": {"binary": binary, "args": flags},
         "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         "unhandledPromptBehavior": "dismiss",
+        // Milliseconds. The default of half a minute is too short for a large page on a busy machine.
+        "timeouts": {"script": 600_000, "pageLoad": 600_000},
     });
     json!({"capabilities": {"alwaysMatch": wanted}})
 }

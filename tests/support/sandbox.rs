@@ -81,6 +81,27 @@ impl Sandbox {
         self.folder.path().join(name)
     }
 
+    /// Copies the command to the file `name` in the folder, and returns its path.
+    ///
+    /// Another process writes the file: a process that another test thread forks meanwhile would inherit a descriptor
+    /// for writing from this one, and nobody can execute the file while such a descriptor is open.
+    pub(crate) fn copy_command(&self, name: &str) -> PathBuf {
+        let copy = self.path(name);
+        let made = Command::new("cp").arg(env!("CARGO_BIN_EXE_ipcperf")).arg(&copy).status();
+        assert!(made.is_ok_and(|status| status.success()), "no copy at {}", copy.display());
+        copy
+    }
+
+    /// Writes the executable script `text` to the file `name` in the folder, like [`Sandbox::copy_command`], and returns
+    /// its path.
+    pub(crate) fn write_script(&self, name: &str, text: &str) -> PathBuf {
+        let script = self.path(name);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "printf %s \"$1\" >\"$0\" && chmod 755 \"$0\""]).arg(&script).arg(text);
+        assert!(shell.status().is_ok_and(|status| status.success()), "no script {name}");
+        script
+    }
+
     /// Returns the path of the results of [`Sandbox::measuring`].
     pub(crate) fn results(&self) -> PathBuf {
         self.path("results.jsonl")

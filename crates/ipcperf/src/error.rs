@@ -110,6 +110,8 @@ const fn create_remedy(error: ErrorKind) -> &'static str {
 fn output_remedy(error: &std::io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::NotFound => "create the folder, or name another file",
+        // Only creating a folder fails like this.
+        ErrorKind::AlreadyExists => "name a folder, not a file",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "free disk space, or name another file"
         }

@@ -141,10 +141,12 @@ impl ToolProcess {
     ) -> Result<(), Unavailable> {
         let end = Instant::now() + self.tool.timeout;
         loop {
+            // The status first: a tool may report that it is ready and end before the next line is reached.
+            let status = self.status()?;
             if is_ready(&self.output()) {
                 return Ok(());
             }
-            if let Some(status) = self.status()? {
+            if let Some(status) = status {
                 return Err(self.attach_error(status));
             }
             if Instant::now() > end {

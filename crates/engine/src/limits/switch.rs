@@ -81,7 +81,9 @@ mod tests {
     fn a_switch_is_dearer_than_the_cheapest_call() {
         let cpu = Topology::read().unwrap().cpus[0].number;
         let duration = Duration::from_millis(20);
-        let call_ns = system_call_ns(duration).unwrap();
+        // The least of several: another program may interrupt half of a measurement.
+        let calls_ns = (0..5).map(|_| system_call_ns(duration).unwrap());
+        let call_ns = calls_ns.fold(f64::INFINITY, f64::min);
         match switch_ns(cpu, duration) {
             Ok(switch_ns) => assert!(switch_ns > call_ns, "{switch_ns} {call_ns}"),
             Err(reason) => assert!(matches!(reason, LimitError::TooBusy { .. }), "{reason}"),

@@ -1,12 +1,22 @@
 //! Derives one outcome of a run from the answers of its peers.
 
+use std::time::Duration;
+
 use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 
 use super::peer::PeerReport;
 
 /// Time the other peer has to report after one has failed, ms.
-pub(super) const GRACE_MS: u32 = 100;
+const GRACE_MS: u64 = 100;
+/// The same if that one found it gone: it has ended, or is about to, and its report or its death is the cause.
+const GONE_GRACE_MS: u64 = 10_000;
+
+/// Time to wait for the other peer after `failure`.
+pub(super) fn grace(failure: &Failure) -> Duration {
+    let is_effect = rank(failure) == EFFECT;
+    Duration::from_millis(if is_effect { GONE_GRACE_MS } else { GRACE_MS })
+}
 
 /// A peer's report or failure.
 pub(super) type PeerResult = Result<PeerReport, Failure>;
@@ -34,13 +44,16 @@ pub(super) fn collect_reports(
     }
 }
 
+/// Rank of a failure that another one caused.
+const EFFECT: u8 = 2;
+
 /// Rank of a failure: lower is closer to the cause.
 fn rank(failure: &Failure) -> u8 {
     let errno = failure.errno.map(Errno::from_raw_os_error);
     match failure.what {
         FailureKind::Died => 0,
-        FailureKind::PeerGone => 2,
-        FailureKind::SetUp if matches!(errno, Some(Errno::PIPE | Errno::CONNRESET)) => 2,
+        FailureKind::PeerGone => EFFECT,
+        FailureKind::SetUp if matches!(errno, Some(Errno::PIPE | Errno::CONNRESET)) => EFFECT,
         _ => 1,
     }
 }

@@ -17,7 +17,7 @@ use rustix::process::{
 
 use super::peer::{PeerReport, PeerRunner};
 use super::peer_ends::PeerEnds;
-use super::peer_results::{GRACE_MS, PeerResult, collect_reports, missing_end};
+use super::peer_results::{PeerResult, collect_reports, grace, missing_end};
 use super::threads::panic_failure;
 use super::{Ends, objects};
 use crate::channel::peer_placement;
@@ -25,9 +25,6 @@ use crate::harness_failure;
 use crate::platform::close_on_exec::{PipeFlags, pipe_with};
 use crate::platform::parent_death::set_parent_process_death_signal;
 use crate::shared_state::Control;
-
-/// Time the other peer has to report after one has failed.
-const GRACE: Timespec = Timespec { tv_sec: 0, tv_nsec: GRACE_MS as i64 * 1_000_000 };
 
 /// A forked peer, as the worker sees it.
 #[derive(Debug)]
@@ -124,10 +121,9 @@ fn run_child(worker: Pid, role: Role, play: impl FnOnce() -> PeerResult, write: 
 fn wait_for_reports(children: &[Child; 2]) -> Result<Vec<PeerReport>, Failure> {
     let mut answers: [Option<PeerResult>; 2] = [None, None];
     while answers.iter().any(Option::is_none) {
-        let failed = answers.iter().flatten().any(Result::is_err);
-        let Some(index) = next_report(children, &answers, failed.then_some(&GRACE)) else {
-            break;
-        };
+        let failure = answers.iter().flatten().find_map(|answer| answer.as_ref().err());
+        let limit = failure.and_then(|failure| Timespec::try_from(grace(failure)).ok());
+        let Some(index) = next_report(children, &answers, limit.as_ref()) else { break };
         answers[index] = Some(read_report(&children[index]));
     }
     for (child, answer) in children.iter().zip(&answers) {

@@ -3,13 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 use ipcperf_model::{Failure, FailureKind, Role, RunSpec};
 use rustix::io::Errno;
 
 use super::peer::{PeerReport, PeerRunner};
-use super::peer_results::{GRACE_MS, PeerResult, collect_reports, missing_end};
+use super::peer_results::{PeerResult, collect_reports, grace, missing_end};
 use super::{Ends, comm};
 use crate::channel::peer_placement;
 use crate::harness_failure;
@@ -52,9 +51,10 @@ pub(super) fn run(
 /// Returns both answers. After a failure, waits briefly for the other answer.
 fn receive_results(reports: &mpsc::Receiver<PeerResult>) -> Vec<PeerResult> {
     let first = reports.recv();
-    let failed = matches!(first, Ok(Err(_)));
-    let grace = Duration::from_millis(GRACE_MS.into());
-    let second = if failed { reports.recv_timeout(grace).ok() } else { reports.recv().ok() };
+    let second = match &first {
+        Ok(Err(failure)) => reports.recv_timeout(grace(failure)).ok(),
+        _ => reports.recv().ok(),
+    };
     first.into_iter().chain(second).collect()
 }
 

@@ -175,9 +175,12 @@ mod tests {
     #[test]
     fn the_threads_own_clock_is_exact() {
         let (begin, before) = (crate::clock::now_ns(), RusageScope::Thread.cpu_ns());
-        spin(1_000_000);
-        let used = RusageScope::Thread.cpu_ns() - before;
-        assert!(used > 10_000 && used <= crate::clock::now_ns() - begin, "{used}");
+        // Not until some time has passed: other programs may use it.
+        while RusageScope::Thread.cpu_ns() - before < 1_000_000 {}
+        let (used, passed) =
+            (RusageScope::Thread.cpu_ns() - before, crate::clock::now_ns() - begin);
+        // The time of day may be adjusted meanwhile, by less than this.
+        assert!(used - used / 10 <= passed, "{used} {passed}");
     }
 
     #[test]

@@ -43,7 +43,7 @@ fn message(error: &clap::Error, path: &str, command: &Command) -> String {
         }
         ErrorKind::InvalidValue => invalid_value(error),
         ErrorKind::ValueValidation => wrong_number(error),
-        ErrorKind::MissingRequiredArgument => Some(missing_arguments(error)),
+        ErrorKind::MissingRequiredArgument => Some(missing_arguments(error, command)),
         ErrorKind::ArgumentConflict => conflict(error),
         _ => None,
     };
@@ -72,6 +72,9 @@ fn unknown_argument(error: &clap::Error, path: &str, command: &Command) -> Optio
     if !word.starts_with('-') {
         return Some(unexpected_argument(word, path, command));
     }
+    if is_negative_number(word) {
+        return Some(format!("a value cannot be negative: `{}`", shorten(word)));
+    }
     let options = command.get_arguments().filter_map(Arg::get_long);
     let options: Vec<String> = options.map(|long| format!("--{long}")).collect();
     let suggested = related_words(word, options.iter().map(String::as_str)).or_else(|| {
@@ -81,6 +84,11 @@ fn unknown_argument(error: &clap::Error, path: &str, command: &Command) -> Optio
     });
     let hint = suggested.map_or_else(String::new, |hint| format!("; {hint}"));
     Some(format!("unknown option `{}`{hint}", shorten(word)))
+}
+
+/// Whether `word` looks like a negative number, such as the `-1` of `-b -1`, rather than like an option.
+fn is_negative_number(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Returns the message for an argument that is one too many for `command`, which is named `path`.
@@ -173,10 +181,12 @@ fn out_of_range(option: &str, value: &str) -> Option<String> {
     Some(format!("{option} must be {limit}, not `{value}`"))
 }
 
-fn missing_arguments(error: &clap::Error) -> String {
+fn missing_arguments(error: &clap::Error, command: &Command) -> String {
     let missing = texts(error, ContextKind::InvalidArg);
     let plural = if missing.len() == 1 { "" } else { "s" };
-    format!("missing argument{plural}: {}", missing.join(", "))
+    let needs_study = command.get_positionals().any(|one| one.get_id() == "study");
+    let hint = if needs_study { "; to list the bundled studies: ipcperf study list" } else { "" };
+    format!("missing argument{plural}: {}{hint}", missing.join(", "))
 }
 
 fn conflict(error: &clap::Error) -> Option<String> {
@@ -283,6 +293,20 @@ mod tests {
         assert_eq!(message_for("run -b 64"), "missing argument: --mechanism <NAMES>");
         assert_eq!(message_for("run -m pipe --total"), "a value is missing: --total <BYTES>");
         assert!(message_for("study").starts_with("ipcperf study needs a command: list, show"));
+        for command in ["show", "plan", "run"] {
+            assert_eq!(
+                message_for(&format!("study {command}")),
+                "missing argument: <NAME|FILE>; to list the bundled studies: ipcperf study list"
+            );
+        }
+    }
+
+    #[test]
+    fn a_negative_value_is_not_taken_for_an_option() {
+        for value in ["-1", "-64KiB"] {
+            let words = message_for(&format!("run -m pipe -b {value}"));
+            assert_eq!(words, format!("a value cannot be negative: `{value}`"));
+        }
     }
 
     #[test]

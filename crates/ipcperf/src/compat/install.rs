@@ -65,5 +65,9 @@ mod tests {
         remove_file(&own).unwrap();
         symlink("/usr/lib/lmbench/ipc", &own).unwrap();
         assert!(install(&within).is_err(), "somebody else's link");
+        let file = folder.path().join("file");
+        std::fs::write(&file, "mine").unwrap();
+        let refused = install(&file).unwrap_err().to_string();
+        assert!(refused.ends_with("name a folder, not a file"), "{refused}");
     }
 }
