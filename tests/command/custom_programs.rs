@@ -27,13 +27,10 @@ fn socket(sandbox: &Sandbox) -> Option<String> {
 
 /// Creates a shell script in `sandbox` that answers by the branches `cases`.
 fn script(sandbox: &Sandbox, name: &str, cases: &str) -> PathBuf {
-    let path = sandbox.path(name);
     let text = format!(
         "#!/bin/sh\nrole=$1\nwhile read -r word rest; do\ncase $word in\n{cases}\nend) exit 0;;\nesac\ndone <&3\n"
     );
-    fs::write(&path, text).expect("a script");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its permissions");
-    path
+    sandbox.write_script(name, &text)
 }
 
 const READY: &str = "prepare) echo ready >&3;;";
@@ -227,10 +224,10 @@ fn a_program_that_exits_at_once_or_never_answers_fails_its_run_alone() {
     let arguments =
         format!("-m exec:{} -b 64 --total 640 --repetitions 1 --timeout 0.5", name.display());
     sandbox.finish(sandbox.measuring(&arguments)).expect(4);
-    for failure in ResultsFile::read(&sandbox.results()).failures {
-        assert_eq!(text(&failure, "what"), "timeout");
-        assert_eq!(text(&failure, "where"), "the run did not end within 0.5 s");
-    }
+    let file = ResultsFile::read(&sandbox.results());
+    assert_eq!(file.failure_kinds(), ["timeout"; 2]);
+    let is_told = |one| text(one, "where") == "the run did not end within 0.5 s";
+    assert!(file.failures.iter().all(is_told), "{:?}", file.failures);
     sandbox.assert_nothing_left();
 }
 

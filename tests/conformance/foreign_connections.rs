@@ -48,8 +48,8 @@ fn runs_are_made_whoever_connects_to_a_named_port() {
     with_stranger(|| connect_to(port), || assert_measured("tcp", &options));
 }
 
-/// Returns a free port that the kernel gives to nobody else while the socket exists: it is bound, but does not listen, so
-/// that a program that names the port can.
+/// Returns a free port, with a socket that reserves it: while the socket exists, the kernel chooses the port for no
+/// other program. It does not listen, so that a program that names the port can.
 fn reserved_port() -> (OwnedFd, u16) {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
     set_socket_reuseaddr(&socket, true).expect("an option");

@@ -84,7 +84,7 @@ impl Sandbox {
     /// Copies the command to the file `name` in the folder, and returns its path.
     ///
     /// Another process writes the file: a process that another test thread forks meanwhile would inherit a descriptor
-    /// for writing from this one, and nobody can execute the file while such a descriptor is open.
+    /// for writing from this one, and a file cannot be executed while such a descriptor is open (`ETXTBSY`).
     pub(crate) fn copy_command(&self, name: &str) -> PathBuf {
         let copy = self.path(name);
         let made = Command::new("cp").arg(env!("CARGO_BIN_EXE_ipcperf")).arg(&copy).status();
@@ -92,8 +92,8 @@ impl Sandbox {
         copy
     }
 
-    /// Writes the executable script `text` to the file `name` in the folder, like [`Sandbox::copy_command`], and returns
-    /// its path.
+    /// Writes the executable script `text` to the file `name` in the folder, and returns its path. Another process
+    /// writes it, as in [`Sandbox::copy_command`].
     pub(crate) fn write_script(&self, name: &str, text: &str) -> PathBuf {
         let script = self.path(name);
         let mut shell = Command::new("sh");

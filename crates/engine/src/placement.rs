@@ -31,7 +31,7 @@ pub enum PlacementError {
     },
     /// The topology has no such pair among the allowed CPUs.
     #[error(
-        "placement {placement} needs {needs}, which the allowed CPUs ({allowed}) do not have; same and free work on every machine"
+        "placement {placement} needs {needs}, which the allowed CPUs ({allowed}) do not have; same and free need only one CPU"
     )]
     NoSuchPair {
         /// Requested placement.

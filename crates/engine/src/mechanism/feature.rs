@@ -37,8 +37,8 @@ impl Feature {
         WorkerReport::Failed(Failure::new(FailureKind::SetUp, reason).with_remedy(remedy))
     }
 
-    /// Message of a build without the feature, with the command that adds the feature. Other systems than Linux cannot have
-    /// it.
+    /// Message of a build without the feature, with the command that adds the feature. Other systems than Linux cannot
+    /// have it.
     fn missing(&self) -> Unavailable {
         if !cfg!(target_os = "linux") {
             return needs("Linux");

@@ -73,7 +73,8 @@ mod tests {
         is_done: AtomicBool,
     }
 
-    /// Waits for one of the two. Other programs may slow them down, but not stop them.
+    /// Waits until the sender or the receiver has ended. Other programs may slow them down, but not stop them: in each
+    /// period, some message is taken.
     fn await_end(ended: &mpsc::Receiver<()>, shared: &Shared) {
         let mut before = None;
         while ended.recv_timeout(Duration::from_secs(300)).is_err() {

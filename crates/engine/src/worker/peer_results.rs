@@ -9,8 +9,9 @@ use super::peer::PeerReport;
 
 /// Time the other peer has to report after one has failed, ms.
 const GRACE_MS: u64 = 100;
-/// The same if that one found it gone: it has ended, or is about to, and its report or its death is the cause.
-const GONE_GRACE_MS: u64 = 10_000;
+/// Time that it has if the first one found it gone, ms: its death is the cause, and may take that long on a busy
+/// machine.
+const GONE_GRACE_MS: u64 = 2_000;
 
 /// Time to wait for the other peer after `failure`.
 pub(super) fn grace(failure: &Failure) -> Duration {
@@ -61,6 +62,13 @@ fn rank(failure: &Failure) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_peer_that_was_found_gone_has_more_time_to_be_so() {
+        let grace_of = |what| grace(&Failure::new(what, "a place"));
+        assert!(grace_of(FailureKind::PeerGone) > grace_of(FailureKind::Call));
+        assert_eq!(grace_of(FailureKind::Died), Duration::from_millis(GRACE_MS));
+    }
 
     #[test]
     fn the_failure_that_caused_the_others_is_returned() {

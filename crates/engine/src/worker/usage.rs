@@ -175,11 +175,11 @@ mod tests {
     #[test]
     fn the_threads_own_clock_is_exact() {
         let (begin, before) = (crate::clock::now_ns(), RusageScope::Thread.cpu_ns());
-        // Not until some time has passed: other programs may use it.
+        // Until the thread has run for that long, however long other programs keep it waiting.
         while RusageScope::Thread.cpu_ns() - before < 1_000_000 {}
         let (used, passed) =
             (RusageScope::Thread.cpu_ns() - before, crate::clock::now_ns() - begin);
-        // The time of day may be adjusted meanwhile, by less than this.
+        // The system may adjust the speed of the other clock meanwhile, by less than this.
         assert!(used - used / 10 <= passed, "{used} {passed}");
     }
 

@@ -72,12 +72,11 @@ fn unknown_argument(error: &clap::Error, path: &str, command: &Command) -> Optio
     if !word.starts_with('-') {
         return Some(unexpected_argument(word, path, command));
     }
-    if is_negative_number(word) {
-        return Some("a value cannot be negative".to_owned());
-    }
     let options = command.get_arguments().filter_map(Arg::get_long);
     let options: Vec<String> = options.map(|long| format!("--{long}")).collect();
-    let suggested = related_words(word, options.iter().map(String::as_str)).or_else(|| {
+    let negative = is_negative_number(word).then(|| "a value cannot be negative".to_owned());
+    let related = || related_words(word, options.iter().map(String::as_str));
+    let suggested = negative.or_else(related).or_else(|| {
         let suggested = text(error, ContextKind::SuggestedArg).map(str::to_owned);
         let suggested = suggested.or_else(|| owner_of_option(word, path, command))?;
         Some(format!("did you mean `{suggested}`?"))
@@ -302,11 +301,11 @@ mod tests {
     }
 
     #[test]
-    fn a_negative_value_is_not_taken_for_an_option() {
-        for value in ["-1", "-64KiB"] {
-            let words = message_for(&format!("run -m pipe -b {value}"));
-            assert_eq!(words, "a value cannot be negative");
-        }
+    fn a_negative_value_is_told_what_it_is_taken_for() {
+        let negative = |value: &str| message_for(&format!("run -m pipe -b {value}"));
+        assert_eq!(negative("-1"), "unknown option `-1`; a value cannot be negative");
+        // The parser takes the first digit for an option with a value.
+        assert_eq!(negative("-64KiB"), "unknown option `-6`; a value cannot be negative");
     }
 
     #[test]

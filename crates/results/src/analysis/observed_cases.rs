@@ -73,8 +73,8 @@ pub(super) fn is_instrumented_run(sample: &Sample) -> bool {
 /// Returns the representative run of a case, of which `all` are the instrumented runs, and the runs that can be pooled,
 /// which include it.
 ///
-/// The candidates are the valid runs. Without a valid run, they are all runs. The representative run is the candidate with the
-/// median time per message. The runs that can be pooled are the candidates in its CPU distance class.
+/// The candidates are the valid runs. Without a valid run, they are all runs. The representative run is the candidate
+/// with the median time per message. The runs that can be pooled are the candidates in its CPU distance class.
 fn kept_runs(all: Vec<&Sample>) -> Option<(&Sample, Vec<&Sample>)> {
     let counting: Vec<&Sample> =
         all.iter().copied().filter(|sample| sample.excluded.is_none()).collect();

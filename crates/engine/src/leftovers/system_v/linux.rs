@@ -22,8 +22,8 @@ struct ObjectStatus {
     changed_s: i64,
 }
 
-/// Status of a set of semaphores, as `semctl` reports it: `struct semid64_ds` of the kernel (`asm/sembuf.h`), which the crate libc
-/// does not define for musl.
+/// Status of a set of semaphores, as `semctl` reports it: `struct semid64_ds` of the kernel (`asm/sembuf.h`), which the
+/// crate libc does not define for musl.
 #[cfg(target_env = "musl")]
 #[repr(C)]
 struct SemaphoreStatus {
