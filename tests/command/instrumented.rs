@@ -229,7 +229,7 @@ fn a_killed_command_leaves_no_program_in_the_kernel() {
     drop(listed);
     let kills =
         std::env::var("IPCPERF_RANDOM_KILLED_COMMANDS").map_or(5, |n| n.parse().expect("a count"));
-    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(20_261_121);
+    let mut random = rand::rngs::ChaCha8Rng::seed_from_u64(20_261_121);
     kill_instrumented(&sandbox, || {
         let seen = || in_kernel().filter(|listed| !listed.is_empty());
         wait_for("a program in the kernel", GRACE, seen);

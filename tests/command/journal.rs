@@ -9,9 +9,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use ipcperf_engine::leftovers::RunToken;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rustix::process::{Signal, geteuid};
 use serde_json::{Value, json};
 

@@ -5,9 +5,9 @@
 
 use std::time::{Duration, Instant};
 
+use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
 use crate::complete_file::{assert_whole, order};

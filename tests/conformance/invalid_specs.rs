@@ -12,8 +12,8 @@ use ipcperf_engine::leftovers::RunNames;
 use ipcperf_engine::mechanism::MECHANISMS;
 use ipcperf_model::{FailureKind, RunSpec, WorkerReport};
 use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha8Rng;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 

@@ -8,9 +8,9 @@ use ipcperf_engine::channel::Mechanism;
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{Delivery, PayloadTransfer};
 use ipcperf_model::workload;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use crate::mechanisms::{available, in_parallel, placements, values};
 use crate::results::{ResultsFile, number};

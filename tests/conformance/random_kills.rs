@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use rand::RngExt;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha8Rng;
 use rustix::process::Signal;
 
 use crate::killed::await_worker;

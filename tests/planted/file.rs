@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::sandbox::Sandbox;
 
@@ -180,7 +179,7 @@ fn common_fields() -> String {
 
 fn header(design: &Design<'_>) -> Value {
     let mut header = template().header.clone();
-    let hash = Sha256::digest(design.study.as_bytes());
+    let hash = hmac_sha256::Hash::hash(design.study.as_bytes());
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let plan = &mut header["plan"];
     let spec = plan["specs"][0].clone();

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use crate::file::{self, Design, Fields, Run, normal, seen, size, whole};
 use crate::truths::{RateMetric, Setting, Truth, bytes};

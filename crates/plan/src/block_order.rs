@@ -1,8 +1,8 @@
 //! Order of runs: one block after another, with the cases shuffled within each block.
 
 use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 
 /// Returns the order of `cases` in `block`, as case numbers. The same seed gives the same order on every machine:
 /// ChaCha8 is specified bit by bit, and each block has a separate stream.

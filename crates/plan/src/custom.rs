@@ -18,7 +18,6 @@ use ipcperf_model::{CustomKind, CustomName, Unavailable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitStatus};
-use sha2::{Digest, Sha256};
 
 use crate::children::{Children, adopt_orphans, kill_group};
 use crate::factor::Factor;
@@ -121,7 +120,7 @@ pub fn custom_sha256(name: &CustomName) -> std::io::Result<String> {
     if !path.metadata()?.is_file() {
         return Err(std::io::Error::other("it is not a regular file"));
     }
-    let (mut file, mut hash) = (File::open(path)?, Sha256::new());
+    let (mut file, mut hash) = (File::open(path)?, hmac_sha256::Hash::new());
     let mut piece = vec![0; CHUNK_BYTES];
     loop {
         match file.read(&mut piece)? {

@@ -12,8 +12,8 @@
 //! | 20 | 95 % | 92 % | 91 % |
 //! | 40 | 94 % | 94 % | 94 % |
 
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use crate::{
     moments::deviations_from_mean,

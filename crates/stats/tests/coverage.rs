@@ -7,7 +7,7 @@ mod planted;
 use draws::{Draw, exponential, normal, seeded, share};
 use ipcperf_stats::{Bootstrap, Interval};
 use planted::{KNOWN, Noise, Planting, of_values};
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 
 const SAMPLES: u32 = 2000;
 

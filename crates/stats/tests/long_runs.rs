@@ -8,9 +8,9 @@
 use std::fs;
 
 use ipcperf_stats::{Bootstrap, median};
+use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
 /// Required share of 95 % intervals that contain the truth.

@@ -5,7 +5,7 @@ mod draws;
 use draws::{Draw, exponential, normal, seeded, share};
 use ipcperf_stats::{Mode, modes};
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 
 type Kept = fn(&[f64]) -> Vec<(f64, u64)>;
 

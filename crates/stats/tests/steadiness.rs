@@ -5,7 +5,7 @@ mod draws;
 use draws::{exponential, normal, seeded, share};
 use ipcperf_stats::{Steadiness, steadiness, warm_up};
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 
 const LENGTHS: [u32; 5] = [12, 20, 50, 200, 1000];
 

@@ -38,7 +38,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ipcperf_plan::Topology;
-use sha2::{Digest, Sha256};
 
 pub use better::Better;
 pub use bundled::STUDIES;
@@ -217,7 +216,7 @@ pub fn sections() -> impl Iterator<Item = &'static Section> {
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hmac_sha256::Hash::hash(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The sections read from a file.

@@ -1,7 +1,7 @@
 //! Distributions of the repetitions of a case: independent, heavy-tailed, or dependent on the previous one.
 
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 
 use crate::file::normal;
 

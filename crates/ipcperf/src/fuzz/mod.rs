@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use ipcperf_model::printable::is_unsafe;
 use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 
 use crate::cli::full_page;
 use crate::runner::stored_plan;

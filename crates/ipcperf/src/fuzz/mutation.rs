@@ -1,7 +1,7 @@
 //! Mutations of a file: of its bytes, its lines and the values in them.
 
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 use serde_json::{Map, Value, json};
 
 use super::odd_values;

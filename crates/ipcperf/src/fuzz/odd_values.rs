@@ -1,7 +1,7 @@
 //! Unexpected values.
 
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 use serde_json::{Value, json};
 
 /// Returns a value that does not belong where it is put.

@@ -1,8 +1,8 @@
 //! Random values of known distributions, for tests that simulate. The seed is fixed, so that such a test fails only
 //! after a change of the code.
 
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 /// Function that draws one value.
 #[allow(dead_code, reason = "each test takes what it needs")]

@@ -5,7 +5,7 @@
 
 use ipcperf_stats::{BlockSelection, Bootstrap, Course, Curve, Interval, OpenInterval, crossing};
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 
 use crate::draws::{Draw, normal, seeded};
 

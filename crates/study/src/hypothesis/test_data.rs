@@ -4,8 +4,8 @@ use ipcperf_model::environment::Environment;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::testing::sample;
 use ipcperf_results::{ExclusionReason, Results, Sample, parse};
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
 use super::{Findings, Verdict, judge};
