@@ -124,7 +124,7 @@ fn measured() -> StoredStudy {
 
 fn sha256(path: &Path) -> String {
     let bytes = fs::read(path).expect("a file");
-    hmac_sha256::Hash::hash(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hmac_sha256::Hash::hash(&bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]
