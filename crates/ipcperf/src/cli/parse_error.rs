@@ -19,6 +19,9 @@ use super::arguments::Arguments;
 /// by chance.
 const MAX_SHORT_WORD: usize = 3;
 
+/// Maximum number of commands that are named as those with an option.
+const MAX_OWNERS: usize = 4;
+
 /// Prints help or version to standard output, and everything else as an error. Returns the exit code.
 pub(super) fn report(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
@@ -76,13 +79,15 @@ fn unknown_argument(error: &clap::Error, path: &str, command: &Command) -> Optio
     let options: Vec<String> = options.map(|long| format!("--{long}")).collect();
     let negative = is_negative_number(word).then(|| "a value cannot be negative".to_owned());
     let related = || related_words(word, options.iter().map(String::as_str));
-    let suggested = negative.or_else(related).or_else(|| {
-        let suggested = text(error, ContextKind::SuggestedArg).map(str::to_owned);
-        let suggested = suggested.or_else(|| owner_of_option(word, path, command))?;
-        Some(format!("did you mean `{suggested}`?"))
-    });
+    let inner = || owner_of_option(word, path, command).map(|owner| did_you_mean(&owner));
+    let suggested = negative.or_else(inner).or_else(|| other_owners(word)).or_else(related);
+    let suggested = suggested.or_else(|| text(error, ContextKind::SuggestedArg).map(did_you_mean));
     let hint = suggested.map_or_else(String::new, |hint| format!("; {hint}"));
     Some(format!("unknown option `{}`{hint}", shorten(word)))
+}
+
+fn did_you_mean(words: &str) -> String {
+    format!("did you mean `{words}`?")
 }
 
 /// Whether `word` looks like a negative number rather than like an option: the `-6` that the parser finds in `-b -64KiB`.
@@ -111,6 +116,26 @@ fn owner_of_option(option: &str, path: &str, command: &Command) -> Option<String
     let long = option.strip_prefix("--")?;
     let owner = command.get_subcommands().find(|owner| has_option(owner, long))?;
     Some(format!("{path} {} {option}", owner.get_name()))
+}
+
+/// Returns the hint with the commands of the program that have the `option`. `None` if there are none, or so many that
+/// their names would not help.
+fn other_owners(option: &str) -> Option<String> {
+    let mut names = Vec::new();
+    collect_owners(option.strip_prefix("--")?, "ipcperf", &Arguments::command(), &mut names);
+    let is_helpful = (1..=MAX_OWNERS).contains(&names.len());
+    is_helpful.then(|| format!("it is an option of {}", names.join(", ")))
+}
+
+/// Adds the names of the commands within `command`, at any depth, that have the option `--long`.
+fn collect_owners(long: &str, path: &str, command: &Command, names: &mut Vec<String>) {
+    for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+        let path = format!("{path} {}", inner.get_name());
+        if has_option(inner, long) {
+            names.push(format!("`{path}`"));
+        }
+        collect_owners(long, &path, inner, names);
+    }
 }
 
 fn unknown_command(error: &clap::Error, command: &Command) -> Option<String> {
@@ -275,6 +300,19 @@ mod tests {
         let limits =
             "unknown option `--max`; did you mean one of `--max-repetitions`, `--max-time`?";
         assert_eq!(message_for("run -m pipe --max 3"), limits);
+    }
+
+    #[test]
+    fn an_option_of_another_command_is_said_to_be_one() {
+        let percentiles = "unknown option `--percentiles`; it is an option of `ipcperf show`";
+        assert_eq!(message_for("run -m pipe --percentiles"), percentiles);
+        let quick = message_for("run -m pipe --quick");
+        assert!(
+            quick.contains("`ipcperf survey`, ") && quick.contains("`ipcperf study run`"),
+            "{quick}"
+        );
+        let inner = "unknown option `--percentiles`; did you mean `ipcperf show --percentiles`?";
+        assert_eq!(message_for("--percentiles"), inner);
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn probe_effect_table(effects: &[ProbeEffect]) -> Markup {
     }
     html! {
         div.scroll { table {
-            caption { "Probe effect: time per message, relative to the uninstrumented twin" }
+            caption { "Probe effect: time per message, divided by that of the run without instruments" }
             thead { tr {
                 th { "case" } th { "instruments" } th { "CPU distance" } th.figure { "slowdown (factor)" }
                 th.figure { "95 % interval" } th.figure { "Cliff's delta" } th.figure { "pairs" }

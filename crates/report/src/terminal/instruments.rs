@@ -48,7 +48,7 @@ pub fn probe_effect_table(effects: &[ProbeEffect], columns: usize) -> String {
         table.add_row(shown.iter().map(|column| (column.cell)(effect)));
     }
     format!(
-        "Probe effect: time per message, divided by that of the uninstrumented twin in the same block\n{table}"
+        "Probe effect: time per message, divided by that of the run without instruments in the same block\n{table}"
     )
 }
 

@@ -130,8 +130,7 @@ pub(super) fn disturbed_note(samples: &[Sample]) -> Option<String> {
         let missing =
             if lost == 1 { "1 repetition is" } else { &format!("{lost} repetitions are") };
         text += &format!(
-            " {missing} missing, because every attempt was disturbed: reduce other activity, or allow more attempts \
-             (ipcperf run --attempts)."
+            " {missing} missing, because every attempt was disturbed: stop other programs, and measure again."
         );
     }
     Some(text)

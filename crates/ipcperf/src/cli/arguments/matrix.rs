@@ -63,14 +63,16 @@ pub(in crate::cli) struct MatrixArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_negative_numbers = true)]
     #[arg(help_heading = REPETITIONS)]
     max_time: Option<f64>,
-    #[arg(help = Factor::Attempts.help("Attempts per repetition: a run that was disturbed by other activity is repeated"))]
+    #[arg(help = Factor::Attempts.help("Attempts per repetition: a run that was disturbed by other activity is \
+        repeated, up to 10 times in all, or half as often as there are runs"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     attempts: Option<u32>,
     /// Values of a mechanism's option: pipe.capacity=4KiB,1MiB measures both. For custom mechanisms, exec.OPTION (such
     /// as exec.depth=8) applies to every exec:PROGRAM, and lib.OPTION applies to every lib:FILE.so
     #[arg(long, value_name = "MECHANISM.OPTION=VALUES")]
     set: Vec<String>,
-    /// Size of the kernel's buffer between the peers: default, match (the same as -b), or bytes
+    /// Size of the kernel's buffer between the peers: default, match (the same as -b), or bytes. To see the sizes of a
+    /// pipe side by side in one table: --set pipe.capacity=64KiB,1MiB
     #[arg(long, value_name = "SIZES", default_value = Factor::KernelBuffer.default_text())]
     kernel_buffer: Vec<String>,
     #[command(flatten)]
