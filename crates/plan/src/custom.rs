@@ -284,6 +284,18 @@ mod tests {
         assert_eq!(within("lib:/else/x.so"), "lib:/else/x.so");
     }
 
+    /// The first example of FIPS 180-4.
+    #[test]
+    fn the_hash_of_a_file_is_that_of_the_standard() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "abc").unwrap();
+        let name = CustomName::new(CustomKind::Library, file.path().to_str().unwrap());
+        assert_eq!(
+            custom_sha256(&name).unwrap(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+
     #[test]
     fn what_is_no_file_is_not_read_for_its_hash() {
         custom_sha256(&CustomName::new(CustomKind::Library, "/dev/zero")).unwrap_err();

@@ -64,7 +64,7 @@ pub(in crate::cli) struct MatrixArguments {
     #[arg(help_heading = REPETITIONS)]
     max_time: Option<f64>,
     #[arg(help = Factor::Attempts.help("Attempts per repetition: a run that was disturbed by other activity is \
-        repeated, up to 10 times in all, or half as often as there are runs"))]
+        repeated. In total, at most 10 runs are repeated, or half of all runs if that is more"))]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = REPETITIONS)]
     attempts: Option<u32>,
     /// Values of a mechanism's option: pipe.capacity=4KiB,1MiB measures both. For custom mechanisms, exec.OPTION (such

@@ -89,7 +89,8 @@ mod tests {
     #[test]
     fn the_cost_is_that_of_the_pair_or_unknown_or_none() {
         let pair = [run("one", None, 1, 3_420_000), run("twin", Some("one"), 1, 1_000_000)];
-        let cost = "Cost of tracing: 3.42 times the time per message without it (1 pair of runs, too few to be reliable)";
+        let cost = "Cost of tracing: 3.42 times the time per message without it (1 pair of runs, \
+                    too few to be reliable)";
         assert_eq!(cost_line(&pair), cost);
         let unpaired = [run("one", None, 1, 2), run("twin", Some("one"), 2, 1)];
         assert!(cost_line(&unpaired).contains("unknown"), "{}", cost_line(&unpaired));
