@@ -7,6 +7,8 @@
 //! References: [clock_gettime(2)](https://man7.org/linux/man-pages/man2/clock_gettime.2.html);
 //! Intel SDM volume 3, "Time-Stamp Counter"; Arm ARM, `CNTVCT_EL0`.
 
+use std::time::Duration;
+
 use rustix::time::{ClockId, clock_gettime};
 
 /// Returns the time on `CLOCK_MONOTONIC`, ns. Comparable between processes of one machine.
@@ -44,6 +46,40 @@ pub fn ticks() -> u64 {
 #[must_use]
 pub fn ticks() -> u64 {
     now_ns()
+}
+
+/// Reads the time stamp counter after every earlier load has returned its value: after a message has arrived, even if
+/// its arrival is noticed by polling memory.
+#[inline(always)]
+#[must_use]
+pub fn ticks_after_loads() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: LFENCE is part of SSE2, which every x86-64 CPU has.
+    unsafe {
+        core::arch::x86_64::_mm_lfence();
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: the barrier has no side effect.
+    unsafe {
+        core::arch::asm!("isb", options(nostack));
+    }
+    ticks()
+}
+
+/// CPU time of the calling thread, ns. A system call.
+#[must_use]
+pub fn thread_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    // The clock starts at zero, so neither part is negative.
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+}
+
+/// Length of a tick, measured over `duration`, ns. The calling thread sleeps meanwhile.
+#[must_use]
+pub fn measure_ns_per_tick(duration: Duration) -> f64 {
+    let start = Timestamp::now();
+    std::thread::sleep(duration);
+    start.ns_per_tick(Timestamp::now())
 }
 
 /// Simultaneous reading of both clocks.
@@ -103,7 +139,7 @@ mod tests {
     #[test]
     fn both_clocks_advance_together() {
         let start = Timestamp::now();
-        std::thread::sleep(std::time::Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(2));
         let end = Timestamp::now();
         let ns_per_tick = start.ns_per_tick(end);
         assert!(end.ns - start.ns >= 2_000_000);

@@ -46,6 +46,8 @@ pub fn find_disturbance(spec: &RunSpec, measured: &Measurement) -> Option<Distur
         // Probes first: a run delay says nothing about a run that an instrument slowed down.
         PeerPlacement::SeparateCpus => probes_disagree(measured)
             .or_else(|| (is_long && was_delayed(spec, measured)).then_some(Disturbance::RunDelay)),
+        // Between the messages of a paced run, nothing runs.
+        PeerPlacement::OneCpu if spec.pacing.is_some() => None,
         PeerPlacement::OneCpu if is_long && lacks_cpu_time(spec, measured) => {
             Some(Disturbance::MissingCpuTime)
         }
@@ -137,6 +139,7 @@ mod tests {
             slices_ns: Vec::new(),
             kernel_thread_ns: None,
             round_trips: None,
+            paced: None,
             kernel_buffer_granted_bytes: None,
             cacheline_round_trip_ns: probes,
             steal_ns: None,

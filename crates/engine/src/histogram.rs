@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2Serializer};
 use ipcperf_model::round_trip_histogram::DIGITS;
-use ipcperf_model::{Failure, FailureKind, RoundTrips};
+use ipcperf_model::{Failure, FailureKind, Latencies, RoundTrips, SendDelays};
 
 /// Largest recorded value: about ten minutes in ns, minutes in ticks. Larger values count as this one.
 const MAX_VALUE: u64 = 1 << 39;
@@ -59,14 +59,58 @@ impl TickHistogram {
         Ok(RoundTrips {
             timed_every,
             histogram: encode(&ns)?,
-            p50_ns: ns.value_at_quantile(0.5),
-            p90_ns: ns.value_at_quantile(0.9),
-            p99_ns: ns.value_at_quantile(0.99),
-            p999_ns: ns.value_at_quantile(0.999),
+            p50_ns: Some(ns.value_at_quantile(0.5)),
+            p90_ns: Some(ns.value_at_quantile(0.9)),
+            p99_ns: Some(ns.value_at_quantile(0.99)),
+            p999_ns: Some(ns.value_at_quantile(0.999)),
             max_ns: ns.max(),
             mean_ns,
         })
     }
+}
+
+impl TickHistogram {
+    /// Distribution of latencies in ns, with ticks of `ns_per_tick`.
+    ///
+    /// # Errors
+    /// As for [`Self::report`].
+    pub fn latencies(&self, ns_per_tick: f64) -> Result<Latencies, Failure> {
+        let ns = to_nanoseconds(&self.ticks, ns_per_tick);
+        Ok(Latencies {
+            histogram: encode(&ns)?,
+            p50_ns: percentile(&ns, 0.5),
+            p90_ns: percentile(&ns, 0.9),
+            p99_ns: percentile(&ns, 0.99),
+            p999_ns: percentile(&ns, 0.999),
+            max_ns: ns.max(),
+            mean_ns: ns.mean(),
+        })
+    }
+
+    /// Distribution of delays in ns, with ticks of `ns_per_tick`.
+    #[must_use]
+    pub fn delays(&self, ns_per_tick: f64) -> SendDelays {
+        let ns = to_nanoseconds(&self.ticks, ns_per_tick);
+        SendDelays {
+            messages: ns.len(),
+            p50_ns: percentile(&ns, 0.5),
+            p95_ns: percentile(&ns, 0.95),
+            p99_ns: percentile(&ns, 0.99),
+            p999_ns: percentile(&ns, 0.999),
+            max_ns: (!ns.is_empty()).then(|| ns.max()),
+        }
+    }
+}
+
+/// Minimum number of values beyond a percentile; with fewer, single values decide it.
+const MIN_BEYOND: f64 = 10.0;
+
+/// Returns a percentile, or `None` if too few values lie beyond it.
+#[allow(clippy::cast_precision_loss, reason = "a number of messages")]
+fn percentile(ns: &Histogram<u64>, quantile: f64) -> Option<u64> {
+    // A little less than the product: 0.01 is not a binary fraction, and 1,000 messages are enough for p99.
+    let beyond = (1.0 - quantile) * ns.len() as f64 * (1.0 + 1e-9);
+    (beyond >= MIN_BEYOND).then(|| ns.value_at_quantile(quantile))
 }
 
 #[allow(
@@ -108,8 +152,22 @@ mod tests {
         for ((value, _), wanted) in back.iter().zip((1_000..).step_by(1_000)) {
             assert!(value.abs_diff(wanted) <= wanted.div_ceil(1_000), "{value}, not {wanted}");
         }
-        assert!(trips.p50_ns.abs_diff(500_000) <= 1_000, "{}", trips.p50_ns);
+        assert!(trips.p50_ns.unwrap().abs_diff(500_000) <= 1_000, "{trips:?}");
         assert!(trips.max_ns.abs_diff(1_000_000) <= 2_000, "{}", trips.max_ns);
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_values_beyond_it() {
+        let latencies = |values: u64| {
+            let mut histogram = TickHistogram::new_touched();
+            (1..=values).for_each(|value| histogram.record(value));
+            (histogram.latencies(1.0).unwrap(), histogram.delays(1.0))
+        };
+        let (of_999, of_1000) = (latencies(999), latencies(1_000));
+        assert_eq!((of_999.0.p90_ns.is_some(), of_999.0.p99_ns), (true, None));
+        assert_eq!((of_1000.0.p99_ns, of_1000.1.p99_ns), (Some(990), Some(990)));
+        assert_eq!((of_1000.0.p999_ns, latencies(10_000).0.p999_ns.is_some()), (None, true));
+        assert_eq!(latencies(0).1, SendDelays::default());
     }
 
     #[test]

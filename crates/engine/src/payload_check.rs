@@ -114,6 +114,29 @@ impl Payload for Processed {
     }
 }
 
+/// Messages that may or may not be processed, as is decided at run time: for loops that are compiled once for all of these
+/// cases.
+impl Payload for Option<Processed> {
+    fn stamp(self, message: &mut [u8], number: u64, direction: MessageDirection) {
+        if let Some(processed) = self {
+            processed.stamp(message, number, direction);
+        }
+    }
+
+    fn check(
+        self,
+        message: &[u8],
+        number: u64,
+        direction: MessageDirection,
+    ) -> Result<(), Failure> {
+        self.map_or(Ok(()), |processed| processed.check(message, number, direction))
+    }
+
+    fn message_number(self, message: &[u8], next: u64) -> u64 {
+        self.map_or(next, |processed| processed.message_number(message, next))
+    }
+}
+
 /// Writes every byte of `message`. Constant content gets a value that changes from message to message. Other content is
 /// XORed with the same mask in each word, so that it stays as compressible as before.
 fn write(message: &mut [u8], number: u64, content: Content) {

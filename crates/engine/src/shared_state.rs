@@ -15,6 +15,7 @@ use rustix::thread::sched_yield;
 use crate::channel::PeerPlacement;
 use crate::clock::now_ns;
 use crate::limits::cacheline::ProbeLines;
+use crate::limits::clock_bound::ClockLines;
 use crate::platform::{futex, thread};
 
 /// Time a peer on a separate CPU spins for the other before it sleeps, ns, so that neither is still waking up when the
@@ -58,9 +59,14 @@ pub struct Control {
     end_ns: AtomicU64,
     messages: AtomicU64,
     ns_per_tick: AtomicU64,
+    /// Time zero of the schedule of a paced run, ticks.
+    schedule_start: AtomicU64,
+    /// Number of messages that will be sent, if the sender of a paced run ends before its schedule does; otherwise 0.
+    shortened_to: AtomicU64,
     /// The second is the receiver's; the first belongs to the other peer, whatever its role.
     thread_ids: [ThreadIds; 2],
     lines: ProbeLines,
+    clock_lines: ClockLines,
 }
 
 impl Control {
@@ -86,6 +92,11 @@ impl Control {
     /// Cache lines for measuring the distance between the peers' CPUs.
     pub(crate) fn lines(&self) -> &ProbeLines {
         &self.lines
+    }
+
+    /// Cache lines for comparing the clocks of the peers' CPUs.
+    pub(crate) fn clock_lines(&self) -> &ClockLines {
+        &self.clock_lines
     }
 
     /// Waits at the barrier until both peers have arrived.
@@ -156,6 +167,29 @@ impl Control {
         f64::from_bits(self.ns_per_tick.load(Ordering::Relaxed))
     }
 
+    /// Records the time zero of a schedule, ticks; called before its first message is sent.
+    pub fn begin_schedule(&self, ticks: u64) {
+        self.schedule_start.store(ticks, Ordering::Release);
+    }
+
+    /// Time zero of the schedule, ticks.
+    #[must_use]
+    pub fn schedule_start(&self) -> u64 {
+        self.schedule_start.load(Ordering::Acquire)
+    }
+
+    /// Announces that `messages` will have been sent at the end, although the schedule has more; called before the last of
+    /// them is sent.
+    pub fn shorten_schedule(&self, messages: u64) {
+        self.shortened_to.store(messages, Ordering::Release);
+    }
+
+    /// Number of messages that will be sent, if it was announced.
+    #[must_use]
+    pub fn shortened_schedule(&self) -> Option<u64> {
+        Some(self.shortened_to.load(Ordering::Acquire)).filter(|messages| *messages > 0)
+    }
+
     /// Time given to the last [`Control::begin`], ns: just before the first byte was sent.
     #[must_use]
     pub fn began_ns(&self) -> u64 {
@@ -199,6 +233,7 @@ impl Control {
     pub(crate) fn reset_phase(&self) {
         self.stream_ended.store(0, Ordering::Release);
         self.receiver_is_ready.store(0, Ordering::Release);
+        self.shortened_to.store(0, Ordering::Release);
     }
 }
 

@@ -142,6 +142,11 @@ fn cell_id(spec: &RunSpec, placement: Placement) -> String {
     for Condition { flag, value } in spec.message_options.non_defaults() {
         id += &format!("/{flag}={value}");
     }
+    for Condition { flag, value } in
+        spec.pacing.iter().flat_map(|pacing| pacing.conditions(spec.mode, placement))
+    {
+        id += &format!("/{flag}={value}");
+    }
     if spec.check == PayloadCheck::Verify {
         id += "/verify";
     }

@@ -20,10 +20,12 @@ pub mod mechanism;
 mod mechanism_name;
 pub mod message_options;
 pub mod observation;
+pub mod pacing;
 pub mod parallel;
 pub mod placement;
 mod precision;
 pub mod printable;
+pub mod rate;
 mod role;
 pub mod round_trip_histogram;
 mod run_spec;
@@ -37,8 +39,8 @@ pub use condition::{Condition, ConditionValue};
 pub use failure::{Failure, FailureKind};
 pub use looks::Looks;
 pub use measurement::{
-    CounterReading, KernelObject, MeasuredPhase, Measurement, RoleUsage, RoundTrips,
-    UserSystemSplit, WorkerReport,
+    CounterReading, KernelObject, Latencies, MeasuredPhase, Measurement, PacedMeasurement,
+    PacerReport, RoleUsage, RoundTrips, SendDelays, UserSystemSplit, WorkerReport,
 };
 pub use mechanism_name::{CustomKind, CustomName, MechanismName};
 pub use observation::Observation;

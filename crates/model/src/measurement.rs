@@ -44,18 +44,104 @@ pub struct RoundTrips {
     pub timed_every: u64,
     /// HDR histogram of the timed trips in ns, V2 encoding, base64.
     pub histogram: String,
-    /// Median of the timed trips, ns.
-    pub p50_ns: u64,
+    /// Median of the timed trips, ns; `None`, like each percentile below, only if a paced run has too few trips for it.
+    pub p50_ns: Option<u64>,
     /// 90th percentile, ns.
-    pub p90_ns: u64,
+    pub p90_ns: Option<u64>,
     /// 99th percentile, ns.
-    pub p99_ns: u64,
+    pub p99_ns: Option<u64>,
     /// 99.9th percentile, ns.
-    pub p999_ns: u64,
+    pub p999_ns: Option<u64>,
     /// Longest timed trip, ns.
     pub max_ns: u64,
     /// Mean over all trips, whether timed individually or not, ns: elapsed time divided by the number of trips.
     pub mean_ns: f64,
+}
+
+/// Distribution of the latencies of a paced run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// HDR histogram in ns, V2 encoding, base64.
+    pub histogram: String,
+    /// Median, ns. Null, like each percentile below, if fewer than ten messages were slower.
+    pub p50_ns: Option<u64>,
+    /// 90th percentile, ns.
+    pub p90_ns: Option<u64>,
+    /// 99th percentile, ns.
+    pub p99_ns: Option<u64>,
+    /// 99.9th percentile, ns.
+    pub p999_ns: Option<u64>,
+    /// Longest latency, ns.
+    pub max_ns: u64,
+    /// Mean latency, ns.
+    pub mean_ns: f64,
+}
+
+/// Delays with which messages of one class were sent, after they were due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendDelays {
+    /// Number of messages in the class.
+    pub messages: u64,
+    /// Median delay, ns; null, like the percentiles below, if fewer than ten messages were later.
+    pub p50_ns: Option<u64>,
+    /// 95th percentile, ns.
+    pub p95_ns: Option<u64>,
+    /// 99th percentile, ns.
+    pub p99_ns: Option<u64>,
+    /// 99.9th percentile, ns.
+    pub p999_ns: Option<u64>,
+    /// Longest delay, ns; null if the class is empty.
+    pub max_ns: Option<u64>,
+}
+
+/// How well the sender of a paced run kept its schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PacerReport {
+    /// Number of messages that were sent: fewer than scheduled if the sender gave up.
+    pub sent_messages: u64,
+    /// Messages for which the sender was waiting when they were due.
+    pub on_time: SendDelays,
+    /// Messages that were due while the sender was waiting but did not run.
+    pub in_gap: SendDelays,
+    /// Messages that were due while the sender was occupied with an earlier one.
+    pub behind: SendDelays,
+    /// CPU time that waiting took, ns.
+    pub cpu_ns: u64,
+}
+
+/// Outcome of a paced run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PacedMeasurement {
+    /// Latencies from the times at which messages were due.
+    pub from_schedule: Latencies,
+    /// Latencies from the times at which they were sent.
+    pub from_send: Latencies,
+    /// Pacer of the sender.
+    pub pacer: PacerReport,
+    /// Scheduled rate as drawn, messages per second.
+    pub scheduled_per_s: f64,
+    /// Rate of the messages that arrived, per second.
+    pub achieved_per_s: f64,
+    /// Number of messages that were due but had not arrived when the first, second, third and last quarter of the messages
+    /// were due.
+    pub backlogs: [u64; 4],
+    /// Half the width of the bound on the difference between the clocks of the two CPUs, ns; null on one CPU, and if the
+    /// scheduler chose the CPUs.
+    pub clock_uncertainty_ns: Option<f64>,
+}
+
+/// Share of the scheduled rate below which a run is saturated.
+const CARRIED_SHARE: f64 = 0.99;
+
+impl PacedMeasurement {
+    /// Whether the mechanism could not carry the rate: fewer than 99 % of the scheduled messages arrived in time, or the
+    /// backlog grew in each quarter and is more than one in a hundred of the `scheduled` messages at the end.
+    #[must_use]
+    pub fn is_saturated(&self, scheduled: u64) -> bool {
+        let grows = self.backlogs.is_sorted_by(|before, after| before < after);
+        let is_large = self.backlogs[3].saturating_mul(100) > scheduled;
+        self.achieved_per_s < CARRIED_SHARE * self.scheduled_per_s || (grows && is_large)
+    }
 }
 
 /// One of several measured phases of the same pair of peers.
@@ -93,6 +179,9 @@ pub struct Measurement {
     pub kernel_thread_ns: Option<u64>,
     /// Distribution of round trips, for workloads with replies.
     pub round_trips: Option<RoundTrips>,
+    /// Latencies and pacing, for paced runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paced: Option<PacedMeasurement>,
     /// Buffer size that the kernel granted, bytes; `None` if the mechanism has no such buffer.
     pub kernel_buffer_granted_bytes: Option<u64>,
     /// Round trip of a cache line before and after the run, ns; only for peers pinned to two different CPUs.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::MechanismName;
 use crate::message_options::{MessageOptions, Reply};
+use crate::pacing::Pacing;
 use crate::workload::WorkloadKind;
 
 /// Kind of the peers and of their separation.
@@ -201,6 +202,9 @@ pub struct RunSpec {
     /// Warm-up before the measured phase, if no total is given.
     #[serde(default)]
     pub warm_up: WarmUp,
+    /// Schedule of the messages; absent if each is sent as soon as possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<Pacing>,
     /// Several measured phases, each reported separately; absent if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<RepeatedPhases>,
@@ -229,6 +233,7 @@ impl RunSpec {
             check: PayloadCheck::Off,
             message_options: MessageOptions::default(),
             warm_up: WarmUp::None,
+            pacing: None,
             repeats: None,
             gate: Gate::Open,
             objects: KernelObjectLimits::Unread,
@@ -241,7 +246,7 @@ impl RunSpec {
         match (self.workload, self.message_options.reply) {
             (WorkloadKind::RequestReply, Reply::Echo) => Answer::Echo,
             (WorkloadKind::RequestReply, Reply::Bytes(bytes)) => Answer::Separate(length(bytes)),
-            (WorkloadKind::Stream | WorkloadKind::RoundTrip, _) => {
+            (WorkloadKind::Stream | WorkloadKind::Paced | WorkloadKind::RoundTrip, _) => {
                 Answer::Separate(length(self.buffer_bytes))
             }
         }

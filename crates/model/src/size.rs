@@ -108,6 +108,11 @@ impl std::error::Error for SizeError {}
 ///
 /// Returns an error if `text` is not a size, is zero, or is more than fits into 64 bits.
 pub fn parse(text: &str) -> Result<u64, SizeError> {
+    parse_number(text, &UNITS)
+}
+
+/// Parses a whole number with one of `units`, or with none if the list has an empty name.
+pub(crate) fn parse_number(text: &str, units: &[(&str, u64)]) -> Result<u64, SizeError> {
     let invalid = || SizeError::Invalid(text.to_owned());
     let trimmed = text.trim();
     let digits = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
@@ -116,7 +121,7 @@ pub fn parse(text: &str) -> Result<u64, SizeError> {
         return Err(invalid());
     }
     let unit = unit.trim_start();
-    let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(invalid)?;
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit).ok_or_else(invalid)?;
     let too_large = || SizeError::TooLarge(text.to_owned());
     let bytes = number.parse::<u64>().map_err(|_| too_large())?.checked_mul(*factor);
     match bytes.ok_or_else(too_large)? {
@@ -140,16 +145,24 @@ pub fn parse_list(text: &str) -> Result<Vec<u64>, SizeError> {
 ///
 /// Returns an error if the list is too long, or if one of its items is neither a size nor a range.
 pub fn parse_items(items: &[&str]) -> Result<Vec<u64>, SizeError> {
-    check_count(items)?;
-    let (mut sizes, mut seen) = (Vec::new(), HashSet::new());
+    parse_items_as(items, parse)
+}
+
+/// Parser of a single value of a list.
+type ParseValue = fn(&str) -> Result<u64, SizeError>;
+
+/// Parses the items of a list whose values `value` parses.
+pub(crate) fn parse_items_as(items: &[&str], value: ParseValue) -> Result<Vec<u64>, SizeError> {
+    check_items(items, value)?;
+    let (mut values, mut seen) = (Vec::new(), HashSet::new());
     for item in items {
-        for size in Item::parse(item.trim())?.sizes() {
-            if seen.insert(size) {
-                sizes.push(size);
+        for one in Item::parse(item.trim(), value)?.values() {
+            if seen.insert(one) {
+                values.push(one);
             }
         }
     }
-    Ok(sizes)
+    Ok(values)
 }
 
 /// Checks that a list of `items` is not too long, before any value is generated: a short text can name millions.
@@ -158,7 +171,11 @@ pub fn parse_items(items: &[&str]) -> Result<Vec<u64>, SizeError> {
 ///
 /// Returns an error if the list has more than [`MAX_VALUES`] sizes.
 pub fn check_count(items: &[&str]) -> Result<(), SizeError> {
-    match count_items(items.iter().copied()) {
+    check_items(items, parse)
+}
+
+fn check_items(items: &[&str], value: ParseValue) -> Result<(), SizeError> {
+    match count_items(items.iter().copied(), value) {
         0..=MAX_VALUES => Ok(()),
         count => Err(SizeError::TooMany(quote(items), count)),
     }
@@ -168,11 +185,11 @@ pub fn check_count(items: &[&str]) -> Result<(), SizeError> {
 /// that is not a size counts as one value.
 #[must_use]
 pub fn count_list(text: &str) -> u64 {
-    count_items(text.split(','))
+    count_items(text.split(','), parse)
 }
 
-fn count_items<'a>(items: impl Iterator<Item = &'a str>) -> u64 {
-    let counts = items.map(|item| Item::parse(item.trim()).map_or(1, Item::count));
+fn count_items<'a>(items: impl Iterator<Item = &'a str>, value: ParseValue) -> u64 {
+    let counts = items.map(|item| Item::parse(item.trim(), value).map_or(1, Item::count));
     counts.fold(0, u64::saturating_add)
 }
 
@@ -196,7 +213,7 @@ enum Item {
         end: u64,
         factor: u64,
     },
-    /// `count` equally spaced values, rounded to whole bytes.
+    /// `count` equally spaced values, rounded to whole numbers.
     Linear {
         start: u64,
         end: u64,
@@ -205,9 +222,9 @@ enum Item {
 }
 
 impl Item {
-    fn parse(text: &str) -> Result<Self, SizeError> {
+    fn parse(text: &str, value: ParseValue) -> Result<Self, SizeError> {
         let Some((start, rest)) = text.split_once("..") else {
-            return Ok(Self::Single(parse(text)?));
+            return Ok(Self::Single(value(text)?));
         };
         if start.trim().is_empty() {
             return Err(SizeError::NoStart(text.to_owned()));
@@ -217,7 +234,7 @@ impl Item {
         if end.trim().is_empty() {
             return Err(SizeError::NoEnd(text.to_owned()));
         }
-        let (start, end) = (parse(start)?, parse(end)?);
+        let (start, end) = (value(start)?, value(end)?);
         if end < start {
             return Err(SizeError::Backwards(text.to_owned()));
         }
@@ -236,17 +253,17 @@ impl Item {
         }
     }
 
-    /// Number of values, including those that round to the same size.
+    /// Number of values, including those that round to the same number.
     fn count(self) -> u64 {
         match self {
             Self::Single(_) => 1,
-            Self::Geometric { .. } => self.sizes().len() as u64,
+            Self::Geometric { .. } => self.values().len() as u64,
             Self::Linear { count, .. } => count,
         }
     }
 
     /// Returns the values. The length of an equally spaced range must have been checked before.
-    fn sizes(self) -> Vec<u64> {
+    fn values(self) -> Vec<u64> {
         match self {
             Self::Single(size) => vec![size],
             Self::Geometric { start, end, factor } => geometric_range(start, end, factor),

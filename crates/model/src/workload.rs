@@ -15,6 +15,8 @@ pub enum WorkloadKind {
     RoundTrip,
     /// Each message is sent back, or answered by one of another size, before the next is sent.
     RequestReply,
+    /// One peer sends at scheduled times, the other receives.
+    Paced,
 }
 
 /// Description of a workload.
@@ -31,7 +33,7 @@ pub struct WorkloadFacts {
 }
 
 /// Every workload, in the order in which tables show them.
-pub const WORKLOADS: &[&WorkloadFacts] = &[&STREAM, &ROUND_TRIP, &REQUEST_REPLY];
+pub const WORKLOADS: &[&WorkloadFacts] = &[&STREAM, &ROUND_TRIP, &REQUEST_REPLY, &PACED];
 
 /// Workloads that a survey measures.
 pub const SURVEYED: &[WorkloadKind] = &[WorkloadKind::Stream, WorkloadKind::RoundTrip];
@@ -50,7 +52,7 @@ impl WorkloadKind {
     #[must_use]
     pub const fn is_answered(self) -> bool {
         match self {
-            Self::Stream => false,
+            Self::Stream | Self::Paced => false,
             Self::RoundTrip | Self::RequestReply => true,
         }
     }
@@ -87,13 +89,21 @@ const REQUEST_REPLY: WorkloadFacts = WorkloadFacts {
     measures: "round-trip time in ns: mean (elapsed time / number of trips) and distribution",
 };
 
+/// Description of `paced`.
+const PACED: WorkloadFacts = WorkloadFacts {
+    kind: WorkloadKind::Paced,
+    name: "paced",
+    about: "one peer sends at the rate of --rate and the other peer receives, even if it is slow",
+    measures: "one-way latency in ns from the scheduled time of each message, and from its send",
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_kind_is_listed_under_its_serialised_name() {
-        for kind in [WorkloadKind::Stream, WorkloadKind::RoundTrip, WorkloadKind::RequestReply] {
+        for kind in WORKLOADS.iter().map(|facts| facts.kind) {
             let word = serde_json::to_value(kind).unwrap();
             assert_eq!(word, kind.name());
         }

@@ -1,6 +1,6 @@
 //! Order of runs: one block after another, with the cases shuffled within each block.
 
-use rand::SeedableRng;
+use rand::{Rng as _, SeedableRng};
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 
@@ -12,6 +12,18 @@ pub fn block_order(cases: usize, seed: u64, block: u32) -> Vec<usize> {
     let mut order: Vec<usize> = (0..cases).collect();
     order.shuffle(&mut random);
     order
+}
+
+/// Returns the seed of the schedule of a paced run: attempt `attempt` of the run at `position` in `block`. Each run has
+/// a different one, so that a mechanism does not always meet the same bursts.
+#[must_use]
+pub fn schedule_seed(seed: u64, block: u32, position: usize, attempt: u32) -> u64 {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    // The streams of the blocks' orders have numbers below 2^32.
+    random.set_stream(1 << 32 | u64::from(block));
+    let run = (position as u64) << 16 | u64::from(attempt);
+    random.set_word_pos(u128::from(run) * 2);
+    random.next_u64()
 }
 
 #[cfg(test)]
@@ -35,6 +47,15 @@ mod tests {
         assert_eq!(block_order(8, 1, 0), RECORDED);
         assert_ne!(block_order(8, 1, 0), block_order(8, 1, 1));
         assert_ne!(block_order(8, 1, 0), block_order(8, 2, 0));
+    }
+
+    #[test]
+    fn every_run_has_a_schedule_of_its_own() {
+        let runs = (0..4).flat_map(|block| (0..5).flat_map(move |place| [(block, place, 1), (block, place, 2)]));
+        let seeds: Vec<u64> = runs.map(|(block, place, attempt)| schedule_seed(1, block, place, attempt)).collect();
+        let distinct: std::collections::HashSet<&u64> = seeds.iter().collect();
+        assert_eq!((distinct.len(), schedule_seed(1, 0, 0, 1)), (40, seeds[0]));
+        assert_ne!(schedule_seed(2, 0, 0, 1), seeds[0]);
     }
 
     const RECORDED: [usize; 8] = [3, 4, 5, 2, 7, 1, 6, 0];

@@ -5,7 +5,7 @@ use std::fmt;
 use ipcperf_engine::channel::{Mechanism, Setup, UnavailableValue};
 use ipcperf_engine::mechanism;
 use ipcperf_engine::placement::{PlacementError, Topology};
-use ipcperf_engine::workload::pool_bytes;
+use ipcperf_engine::workload::{STAMP_BYTES, TABLE_BYTES_PER_MESSAGE, needs_table, pool_bytes};
 use ipcperf_model::case_id::{NameParts, NamedAmount, Side, case_id, variant};
 use ipcperf_model::mechanism::{Delivery, PayloadTransfer};
 use ipcperf_model::message_options::{BufferReuse, Content, FirstTouch, MessageOptions};
@@ -125,7 +125,8 @@ pub(super) fn resolve(
         }
         Err(error) => return refused(spec, error.to_string(), RefusalCause::Missing),
     }
-    match (refusal(mechanism, &spec), missing(mechanism, &spec)) {
+    let refusal = refused_by_pacer(&spec, placement).or_else(|| refusal(mechanism, &spec));
+    match (refusal, missing(mechanism, &spec)) {
         (Some(reason), _) => refused(spec, reason, RefusalCause::Limit),
         (None, Some(reason)) => refused(spec, reason, RefusalCause::Missing),
         (None, None) => {
@@ -145,6 +146,7 @@ pub fn find_obstacle(spec: &RunSpec) -> Option<String> {
 pub(super) fn refusal(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     refused_by_mode(mechanism, spec)
         .or_else(|| refused_by_buffer_location(mechanism, spec))
+        .or_else(|| refused_by_pacing(mechanism, spec))
         .or_else(|| refused_by_memory(mechanism, spec))
         .or_else(|| refused_by_limit(mechanism, spec))
 }
@@ -181,6 +183,45 @@ fn refused_by_mode(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> 
         }
         _ => None,
     }
+}
+
+/// A sender that spins on the receiver's CPU would keep the receiver from running.
+pub(super) fn refused_by_pacer(spec: &RunSpec, placement: Placement) -> Option<String> {
+    let pacer = spec.pacing?.pacer;
+    (!pacer.is_possible(spec.mode, placement)).then(|| {
+        format!(
+            "--pacer {} does not apply at placement {placement}: while the sender spins, the receiver on the same CPU \
+             cannot run; use --pacer sleep",
+            pacer.name()
+        )
+    })
+}
+
+fn refused_by_pacing(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
+    let pacing = spec.pacing?;
+    let name = mechanism.name;
+    let custom = spec.mechanism.custom();
+    if custom.is_some_and(|custom| custom.kind() == CustomKind::Program) {
+        return Some(format!("{name} runs its own loop, so --rate does not apply"));
+    }
+    if !needs_table(spec) {
+        return None;
+    }
+    if mechanism.delivery == Delivery::Lossy && spec.check == PayloadCheck::Off {
+        return Some(format!(
+            "{name} may lose messages, so a paced message carries its number, and needs at least {STAMP_BYTES} bytes"
+        ));
+    }
+    let table_bytes = pacing.messages.saturating_mul(TABLE_BYTES_PER_MESSAGE);
+    let available = machine::available_memory_bytes()?;
+    (table_bytes > available / 2).then(|| {
+        format!(
+            "{} messages of less than {STAMP_BYTES} bytes, or with --verify, need a table of {}, which is more than half \
+             of the available memory; use a shorter --duration",
+            pacing.messages,
+            Bytes(table_bytes)
+        )
+    })
 }
 
 /// Returns the component that an option requires and that this machine lacks.

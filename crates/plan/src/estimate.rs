@@ -23,9 +23,9 @@ const BUFFERS: u64 = 2;
 /// Returns a rough estimate of the duration of a run with `spec`.
 pub(super) fn estimate_run(spec: &RunSpec) -> Duration {
     let message = spec.largest_bytes();
-    let sample = spec
-        .total_bytes
-        .map_or_else(|| SAMPLE.max(time_of(message.saturating_mul(MIN_MESSAGES))), time_of);
+    let paced = spec.pacing.map(|pacing| Duration::from_nanos(pacing.duration_ns()));
+    let total = spec.total_bytes;
+    let sample = paced.unwrap_or_else(|| total.map_or_else(|| SAMPLE.max(time_of(message.saturating_mul(MIN_MESSAGES))), time_of));
     let probes = match peer_placement(spec) {
         PeerPlacement::SeparateCpus => PROBES,
         PeerPlacement::OneCpu | PeerPlacement::Unpinned => Duration::ZERO,

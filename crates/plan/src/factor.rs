@@ -64,6 +64,14 @@ pub enum Factor {
     FirstTouch,
     /// Reply to a request.
     Reply,
+    /// Scheduled messages per second.
+    Rate,
+    /// Distribution of the times between messages.
+    Arrivals,
+    /// How the sender waits for the time of a message.
+    Pacer,
+    /// Duration of the schedule of a run.
+    Duration,
     /// Instruments that observe runs.
     Instrument,
     /// Events that counters count.
@@ -101,7 +109,7 @@ const fn names(flag: &'static str, key: &'static str, default: &'static str) -> 
 
 impl Factor {
     /// Every factor, in the order in which they are explained.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 27] = [
         Self::Mechanism,
         Self::Workload,
         Self::Buffer,
@@ -114,6 +122,10 @@ impl Factor {
         Self::Buffers,
         Self::FirstTouch,
         Self::Reply,
+        Self::Rate,
+        Self::Arrivals,
+        Self::Pacer,
+        Self::Duration,
         Self::Instrument,
         Self::CounterEvents,
         Self::ProfileEvent,
@@ -141,6 +153,10 @@ impl Factor {
             Self::Buffers => names("--buffers", "buffers", BufferReuse::ALL[0].name()),
             Self::FirstTouch => names("--first-touch", "first_touch", FirstTouch::ALL[0].name()),
             Self::Reply => names("--reply", "reply", "echo"),
+            Self::Rate => names("--rate", "rate", "none"),
+            Self::Arrivals => names("--arrivals", "arrivals", "even"),
+            Self::Pacer => names("--pacer", "pacer", "spin; sleep if both peers share a CPU"),
+            Self::Duration => names("--duration", "duration", "1s, or longer for 2000 messages"),
             Self::Instrument => names("--instrument", "instrument", "none"),
             Self::CounterEvents => names("--counter-events", "counter_events", COPY_EVENTS),
             Self::ProfileEvent => names("--profile-event", "profile_event", "cpu-clock"),

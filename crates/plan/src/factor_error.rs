@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ipcperf_model::Unavailable;
+use ipcperf_model::rate::RateError;
 use ipcperf_model::size::SizeError;
 use ipcperf_model::suggestion::{shorten, suggestion};
 
@@ -40,6 +41,8 @@ pub enum Reason {
     MustBe(String),
     /// The value is not a size.
     Size(SizeError),
+    /// The value is not a rate.
+    Rate(RateError),
     /// There are too many values. Holds their number and the maximum.
     TooMany(u64, u64),
     /// The path of a custom mechanism cannot be stored, for this reason.
@@ -48,6 +51,10 @@ pub enum Reason {
     IsFor(Factor, &'static str),
     /// The value needs a total.
     NeedsTotal,
+    /// The value needs a rate.
+    NeedsRate,
+    /// The factor does not apply together with the first of these; the second has its effect there.
+    NotWith(Factor, Factor),
     /// The option is of this mechanism, which is not measured.
     NotMeasured(String),
     /// The option is of custom mechanisms of this kind, none of which is measured.
@@ -126,12 +133,15 @@ impl FactorError {
             Reason::Size(error) => {
                 format!("{}{}", self.alternatives(NamingStyle::Keys), error.remedy())
             }
+            Reason::Rate(error) => error.remedy(),
             Reason::TooMany(_, most) => format!("the maximum is {most}"),
             Reason::Path(_) => "use another path".to_owned(),
             Reason::IsFor(other, level) => {
                 format!("write {} = \"{level}\", or leave it out", other.key())
             }
             Reason::NeedsTotal => format!("add total = \"16MiB\": {SHORT_PHASES}"),
+            Reason::NeedsRate => "add rate = \"10k\"".to_owned(),
+            Reason::NotWith(_, instead) => format!("use {}", instead.key()),
             Reason::NotMeasured(name) => {
                 format!("add {name} to mechanism, or leave the option out")
             }
@@ -163,6 +173,16 @@ impl FactorError {
                 format!("invalid value `{value}`")
             }
             (Reason::Size(error), _) => error.reason(),
+            (Reason::Rate(error), _) => error.reason(),
+            (Reason::NeedsRate, _) if value.is_empty() => {
+                format!("{} needs {}", name_of(self.factor), name_of(Factor::Rate))
+            }
+            (Reason::NeedsRate, _) => {
+                format!("{} {value} needs {}", name_of(self.factor), name_of(Factor::Rate))
+            }
+            (Reason::NotWith(other, _), _) => {
+                format!("{} does not apply with {}", name_of(self.factor), name_of(*other))
+            }
             (Reason::TooMany(count, _), _) => format!("{count} values"),
             (Reason::Path(why), _) => format!("mechanism `{value}`: {why}"),
             (Reason::IsFor(other, level), _) => {
@@ -235,6 +255,9 @@ impl fmt::Display for FactorError {
                 "" => write!(f, "{subject}: {error}"),
                 alternatives => write!(f, "{alternatives}{error}"),
             },
+            Reason::Rate(error) => write!(f, "{subject}: {error}"),
+            Reason::NeedsRate => write!(f, "{reason}, such as {} 10k", Factor::Rate.flag()),
+            Reason::NotWith(_, instead) => write!(f, "{reason}; use {}", instead.flag()),
             Reason::CustomOption(kind) => {
                 write!(f, "--set {kind}.NAME=VALUES {CUSTOM_OPTION}")
             }

@@ -16,6 +16,7 @@ mod matrix;
 mod merge;
 mod message_options;
 mod options;
+mod pacing;
 mod parsed;
 pub mod program_file;
 mod request;
@@ -29,7 +30,7 @@ mod total;
 mod twins;
 mod typed;
 
-pub use block_order::block_order;
+pub use block_order::{block_order, schedule_seed};
 pub use case_instruments::{CaseInstruments, Grouping};
 pub use cell::{Case, RefusalCause, RefusedCell, find_obstacle};
 pub use cell_count::MAX_CELLS;
@@ -48,7 +49,9 @@ pub use request::{MAX_TIMEOUT_S, Request, SurveyLength};
 pub use spelling::{mechanism_names, unknown_word_error};
 pub use stopping_rule::{MAX_TIME_LIMIT_S, StoppingRule};
 pub use total::Total;
-pub use typed::{OptionSetting, TypedLevels, TypedMessageOptions, TypedRequest};
+pub use typed::{
+    OptionSetting, TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest,
+};
 
 /// Name under which the command starts itself to inspect a library, which may crash that process.
 pub const DESCRIBE_LIBRARY: &str = "library";

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ipcperf_engine::channel::Mechanism;
 use ipcperf_engine::placement::Topology;
 use ipcperf_model::RunSpec;
+use ipcperf_model::workload::WorkloadKind;
 
 use super::cell::{self, Case, Naming, RefusedCell};
 use super::request::Request;
@@ -33,7 +34,10 @@ pub(super) fn cells(
     for (mechanism, options) in &variants {
         for outline in unplaced_specs(mechanism, options, request) {
             for &placement in &request.placements {
-                cells.push(cell::resolve(mechanism, outline.clone(), placement, amount, topology)?);
+                for pacing in request.pacing.levels(outline.mode, placement) {
+                    let spec = RunSpec { pacing, ..outline.clone() };
+                    cells.push(cell::resolve(mechanism, spec, placement, amount, topology)?);
+                }
             }
         }
     }
@@ -53,6 +57,7 @@ pub(super) fn count<'a>(
         request.kernel_buffers.len(),
         request.message_options.len(),
         request.placements.len(),
+        request.pacing.level_count(),
     ];
     let sets = |mechanism: Mechanism<'a>| {
         let values = options(&mechanism, request).map(|(_, values)| values.len());
@@ -69,7 +74,7 @@ fn unplaced_specs(
     request: &Request,
 ) -> Vec<RunSpec> {
     let mut outlines = Vec::new();
-    for &workload in &request.workloads {
+    for workload in workloads(request) {
         let message_option_sets = for_workload(&request.message_options, workload);
         for &mode in &request.modes {
             for &buffer_bytes in &request.buffers {
@@ -92,6 +97,17 @@ fn unplaced_specs(
         }
     }
     outlines
+}
+
+/// Returns the workloads of `request`, each once: with a rate, a stream is a paced run.
+fn workloads(request: &Request) -> Vec<WorkloadKind> {
+    let mut kinds = Vec::new();
+    for kind in request.workloads.iter().map(|&workload| request.pacing.workload(workload)) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
 }
 
 /// Returns the options of `mechanism` that were set, with their values.
@@ -132,7 +148,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{CustomFiles, OptionSetting, Plan, TypedLevels, TypedMessageOptions, TypedRequest};
+    use crate::{
+        CustomFiles, OptionSetting, Plan, TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest,
+    };
 
     fn two_cpus() -> Topology {
         let alone = |number| BTreeSet::from([number]);
@@ -163,6 +181,7 @@ mod tests {
         modes: None,
         placements: None,
         kernel_buffers: None,
+        pacing: TypedPacing { rate: None, arrivals: None, pacer: None, duration_s: None },
         message_options: USUAL,
         instruments: None,
         events: [None; 2],

@@ -11,6 +11,7 @@ use ipcperf_observe::Instrument;
 use super::instruments::{self, unknown_events, unused_events};
 use super::message_options::ParsedMessageOptions;
 use super::options::{Options, parse_options};
+use super::pacing::ParsedPacing;
 use super::request::{Request, check_attempts, check_timeout, fresh_seed};
 use super::{Events, Grouping, StoppingRule, Total, TypedRequest};
 use crate::error::Error;
@@ -30,6 +31,7 @@ pub struct ParsedRequest {
     modes: Result<Vec<Mode>, FactorError>,
     placements: Result<Vec<Placement>, FactorError>,
     kernel_buffers: Result<Vec<KernelBuffer>, FactorError>,
+    pacing: ParsedPacing,
     message_options: ParsedMessageOptions,
     instruments: Result<Vec<&'static Instrument>, FactorError>,
     events: Result<Events, Vec<FactorError>>,
@@ -76,6 +78,7 @@ impl ParsedRequest {
                 typed.kernel_buffers,
                 spelling::parse_kernel_buffer,
             ),
+            pacing: typed.pacing.parse(),
             message_options: typed.message_options.parse(),
             instruments: instruments::parse(typed.instruments),
             events: instruments::parse_events(typed.events),
@@ -109,7 +112,8 @@ impl ParsedRequest {
         ];
         let lists = [self.options.as_ref().err(), self.events.as_ref().err()];
         let each = each.into_iter().flatten().chain(lists.into_iter().flatten().flatten());
-        each.chain(self.message_options.errors()).cloned().chain(self.contradictions()).collect()
+        let each = each.chain(self.pacing.errors()).chain(self.message_options.errors());
+        each.cloned().chain(self.contradictions()).collect()
     }
 
     /// Returns the errors of contradicting factors. A rule is skipped if a factor that it reads has an error.
@@ -124,7 +128,9 @@ impl ParsedRequest {
             (Ok(events), Ok(instruments)) => unused_events(events, instruments),
             _ => Vec::new(),
         };
-        reply.into_iter().chain(first_touch).chain(unused).collect()
+        let schedule = workloads.map(|known| self.pacing.contradictions(known, total.copied()));
+        let schedule = schedule.unwrap_or_default();
+        reply.into_iter().chain(first_touch).chain(unused).chain(schedule).collect()
     }
 
     /// Returns the errors of events that do not exist; finding out requires opening counters.
@@ -151,6 +157,7 @@ impl ParsedRequest {
             placements: self.placements?,
             kernel_buffers: self.kernel_buffers?,
             check,
+            pacing: self.pacing.into_requested()?,
             message_options: self.message_options.combine()?,
             instruments: self.instruments?,
             events: self.events.unwrap_or_default(),

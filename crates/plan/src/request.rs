@@ -11,6 +11,7 @@ use ipcperf_model::{KernelBuffer, Mode, PayloadCheck};
 use ipcperf_observe::Instrument;
 
 use super::options::Options;
+use super::pacing::RequestedPacing;
 use super::stopping_rule::{check_minimum, range_error};
 use super::{Events, Grouping, StoppingRule, Total};
 use crate::error::Error;
@@ -43,6 +44,8 @@ pub struct Request {
     pub kernel_buffers: Vec<KernelBuffer>,
     /// Whether messages are verified.
     pub check: PayloadCheck,
+    /// Schedules of paced traffic.
+    pub pacing: RequestedPacing,
     /// Every combination of message options.
     pub message_options: Vec<MessageOptions>,
     /// Instruments.
@@ -88,6 +91,7 @@ impl Request {
             placements: vec![Placement::Same, Placement::Split],
             kernel_buffers: vec![KernelBuffer::Default],
             check: PayloadCheck::Off,
+            pacing: RequestedPacing::default(),
             message_options: vec![MessageOptions::default()],
             instruments: Vec::new(),
             events: Events::new(),

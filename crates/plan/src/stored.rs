@@ -9,9 +9,12 @@ use ipcperf_engine::mechanism::RequestedMechanism;
 use ipcperf_model::case_id::NamedAmount;
 use ipcperf_model::message_options::FirstTouch;
 use ipcperf_model::placement::Placement;
-use ipcperf_model::{Mode, RunSpec, WarmUp, size};
+use ipcperf_model::rate::MAX_RATE_PER_S;
+use ipcperf_model::workload::WorkloadKind;
+use ipcperf_model::{CustomKind, Mode, RunSpec, WarmUp, size};
 
 use super::custom::whole_name;
+use super::pacing::max_duration_ns;
 use super::instruments::check_events;
 use super::options::{find_option, is_custom_option, parse_values};
 use super::request::{check_attempts, check_timeout};
@@ -101,6 +104,7 @@ fn check_case(case: &Case, requested: &mut RequestedMechanisms) -> Result<(), Er
     }
     check_options(mechanism, spec)?;
     check_amounts(case)?;
+    check_pacing(case)?;
     check_cpus(case.placement, spec)?;
     check_instruments(case)?;
     let run_by_run = spec.warm_up == WarmUp::None && spec.repeats.is_none();
@@ -155,6 +159,29 @@ fn check_amounts(case: &Case) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Checks that the schedule could have been requested.
+fn check_pacing(case: &Case) -> Result<(), Error> {
+    let spec = &case.spec;
+    let Some(pacing) = spec.pacing else {
+        return match spec.workload {
+            WorkloadKind::Paced => Err(Error::usage("a paced run needs a rate")),
+            _ => Ok(()),
+        };
+    };
+    let rate = 1..=MAX_RATE_PER_S;
+    let is_valid = rate.contains(&pacing.rate_per_s)
+        && pacing.messages > 0
+        && pacing.duration_ns() <= max_duration_ns()
+        && pacing.seed == 0
+        && spec.total_bytes.is_none()
+        && spec.workload != WorkloadKind::Stream
+        && spec.mechanism.custom().is_none_or(|custom| custom.kind() == CustomKind::Library);
+    if !is_valid {
+        return Err(Error::usage("the schedule could not have been requested"));
+    }
+    cell::refused_by_pacer(spec, case.placement).map_or(Ok(()), |reason| Err(Error::usage(reason)))
 }
 
 /// Checks that the CPUs fit the placement. The CPUs that the machine has for a placement may have changed since the

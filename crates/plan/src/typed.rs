@@ -83,6 +83,8 @@ pub struct TypedRequest<'a> {
     pub placements: Option<TypedLevels<'a>>,
     /// Value of `--kernel-buffer`.
     pub kernel_buffers: Option<TypedLevels<'a>>,
+    /// Flags of the schedule.
+    pub pacing: TypedPacing<'a>,
     /// Flags of the message options.
     pub message_options: TypedMessageOptions<'a>,
     /// Value of `--instrument`.
@@ -105,6 +107,19 @@ pub struct TypedRequest<'a> {
     pub seed: Option<u64>,
     /// Value of `--timeout`, s.
     pub timeout_s: Option<f64>,
+}
+
+/// Schedule of paced traffic in the words of the user. An omitted setting has its default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TypedPacing<'a> {
+    /// Value of `--rate`.
+    pub rate: Option<TypedLevels<'a>>,
+    /// Value of `--arrivals`.
+    pub arrivals: Option<TypedLevels<'a>>,
+    /// Value of `--pacer`.
+    pub pacer: Option<TypedLevels<'a>>,
+    /// Value of `--duration`, s.
+    pub duration_s: Option<f64>,
 }
 
 /// Message options in the words of the user. An omitted option has its default.

@@ -8,6 +8,7 @@ use ipcperf_model::mechanism::CaseFacts;
 use ipcperf_model::message_options::{
     BufferReuse, Content, FirstTouch, MessageOptions, Reply, Touch,
 };
+use ipcperf_model::pacing::{Arrivals, Pacer, Pacing, RATE_FLAG};
 use ipcperf_model::placement::Placement;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Condition, ConditionValue, Mode, PayloadCheck, RunSpec};
@@ -55,6 +56,18 @@ pub struct CaseIdentity {
     /// Size of the answer to each message, bytes; null if messages are not answered.
     #[serde(default)]
     pub reply_bytes: Option<u64>,
+    /// Scheduled messages, or requests, per second; absent if each is sent as soon as possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_per_s: Option<u64>,
+    /// Arrivals of the schedule: `even`, `poisson` or `burst:K`; absent without a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+    /// How the sender waits for the time of a message; absent without a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacer: Option<Pacer>,
+    /// Number of messages in the schedule; absent without a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduled_messages: Option<u64>,
     /// Whether order, length and content of each message were checked.
     pub verify: bool,
     /// Properties of the mechanism, from the header; absent in files of older versions and for refused cells.
@@ -98,6 +111,18 @@ impl CaseIdentity {
         }
     }
 
+    /// Returns the schedule of the messages.
+    #[must_use]
+    pub fn pacing(&self) -> Option<Pacing> {
+        Some(Pacing {
+            rate_per_s: self.rate_per_s?,
+            arrivals: self.arrivals?,
+            pacer: self.pacer?,
+            messages: self.scheduled_messages?,
+            seed: 0,
+        })
+    }
+
     /// Returns the settings that differ from their defaults and have no column or heading of their own.
     pub fn non_defaults(&self) -> Vec<Condition> {
         let asked = &self.kernel_buffer;
@@ -106,7 +131,17 @@ impl CaseIdentity {
             .map_or_else(|_| ConditionValue::Word(asked.clone()), ConditionValue::Bytes);
         let kernel_buffer = Condition { flag: "kernel-buffer", value };
         let kernel_buffer = (asked != "default").then_some(kernel_buffer);
-        kernel_buffer.into_iter().chain(self.message_options().non_defaults()).collect()
+        let settings = kernel_buffer.into_iter().chain(self.message_options().non_defaults());
+        settings.chain(self.unusual_pacing()).collect()
+    }
+
+    /// Returns the settings of the schedule, other than the rate, that differ from their defaults.
+    fn unusual_pacing(&self) -> Vec<Condition> {
+        let (Some(pacing), Ok(placement)) = (self.pacing(), self.placement.parse()) else {
+            return Vec::new();
+        };
+        let conditions = pacing.conditions(self.mode, placement);
+        conditions.into_iter().filter(|condition| condition.flag != RATE_FLAG).collect()
     }
 
     /// Returns the amount of payload if it is part of the name, because other cases of the file move another
@@ -164,6 +199,10 @@ impl CaseIdentity {
             reply: (spec.workload == WorkloadKind::RequestReply)
                 .then_some(spec.message_options.reply),
             reply_bytes: spec.reply_bytes(),
+            rate_per_s: spec.pacing.map(|pacing| pacing.rate_per_s),
+            arrivals: spec.pacing.map(|pacing| pacing.arrivals),
+            pacer: spec.pacing.map(|pacing| pacing.pacer),
+            scheduled_messages: spec.pacing.map(|pacing| pacing.messages),
             verify: spec.check == PayloadCheck::Verify,
             facts,
             name: None,

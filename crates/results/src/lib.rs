@@ -14,6 +14,7 @@ mod line_checker;
 mod line_kind;
 mod missing;
 mod origin;
+mod paced_values;
 mod parse_error;
 mod parsed_block;
 mod planned;

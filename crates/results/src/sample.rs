@@ -3,12 +3,15 @@
 use std::borrow::Cow;
 use std::fmt::Formatter;
 
-use ipcperf_model::{Measurement, Role, RoleUsage, UserSystemSplit, WarmUp};
+use ipcperf_model::{
+    Latencies, Measurement, Role, RoleUsage, RoundTrips, UserSystemSplit, WarmUp,
+};
 use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::intrusive::is_any_intrusive;
+use super::paced_values::PacedValues;
 use super::roles::RoleValues;
 use crate::identity::RunIdentity;
 
@@ -82,8 +85,8 @@ pub struct Sample {
     pub began_ns: Option<u64>,
     /// Time from just before the first byte was sent to just after the last was received, ns.
     pub elapsed_ns: u64,
-    /// Payload that arrived divided by the elapsed time, bytes per second. Null for round trips and if nothing is
-    /// transferred.
+    /// Payload that arrived divided by the elapsed time, bytes per second. Null for round trips, in paced runs and if
+    /// nothing is transferred.
     pub bandwidth_bytes_per_s: Option<u64>,
     /// Number of messages, or round trips, that arrived.
     pub messages: u64,
@@ -122,6 +125,9 @@ pub struct Sample {
     pub round_trip_timed_every: Option<u64>,
     /// HDR histogram of the timed trips, ns, V2 encoding, base64.
     pub round_trip_histogram: Option<String>,
+    /// Values of a paced run.
+    #[serde(flatten)]
+    pub paced: PacedValues,
     /// Round trip of a cache line between the two CPUs, ns: mean of the probes before and after the run.
     pub cacheline_round_trip_ns: Option<f64>,
     /// Round trip of a cache line before the run, ns.
@@ -218,9 +224,14 @@ impl Sample {
     pub fn new(
         run: RunIdentity,
         warm_up: WarmUp,
-        measurement: Measurement,
+        mut measurement: Measurement,
         split: UserSystemSplit,
     ) -> Self {
+        let paced = measurement.paced.take();
+        let pacing = run.case.pacing();
+        if let Some(paced) = paced.as_ref().filter(|_| run.case.workload.is_answered()) {
+            measurement.round_trips = Some(round_trips_from_schedule(&paced.from_schedule));
+        }
         let trips = measurement.round_trips.as_ref();
         let probes = measurement.cacheline_round_trip_ns;
         let roles = &measurement.roles;
@@ -250,14 +261,21 @@ impl Sample {
             cpu_ns_per_message: cpu_per_message(
                 roles.iter().map(|role| role.cpu_ns),
                 measurement.kernel_thread_ns,
+                paced.as_ref().map_or(0, |paced| paced.pacer.cpu_ns),
                 measurement.messages,
             ),
-            round_trip_ns_p50: trips.map(|trips| trips.p50_ns),
-            round_trip_ns_p90: trips.map(|trips| trips.p90_ns),
-            round_trip_ns_p99: trips.map(|trips| trips.p99_ns),
-            round_trip_ns_p999: trips.map(|trips| trips.p999_ns),
+            round_trip_ns_p50: trips.and_then(|trips| trips.p50_ns),
+            round_trip_ns_p90: trips.and_then(|trips| trips.p90_ns),
+            round_trip_ns_p99: trips.and_then(|trips| trips.p99_ns),
+            round_trip_ns_p999: trips.and_then(|trips| trips.p999_ns),
             round_trip_ns_max: trips.map(|trips| trips.max_ns),
             round_trip_timed_every: trips.map(|trips| trips.timed_every),
+            paced: match (pacing, paced) {
+                (Some(pacing), Some(measured)) => {
+                    PacedValues::new(&pacing, measured, run.case.workload.is_answered())
+                }
+                _ => PacedValues::default(),
+            },
             cacheline_round_trip_ns: probes.map(|[before, after]| f64::midpoint(before, after)),
             cacheline_round_trip_before_ns: probes.map(|[before, _]| before),
             cacheline_round_trip_after_ns: probes.map(|[_, after]| after),
@@ -271,11 +289,26 @@ impl Sample {
     }
 }
 
-/// Returns the CPU time of a message, ns: that of all roles and of the kernel threads. `None` if that of a role is unknown.
+/// Returns round trips that count from the schedule.
+fn round_trips_from_schedule(latencies: &Latencies) -> RoundTrips {
+    RoundTrips {
+        timed_every: 1,
+        histogram: latencies.histogram.clone(),
+        p50_ns: latencies.p50_ns,
+        p90_ns: latencies.p90_ns,
+        p99_ns: latencies.p99_ns,
+        p999_ns: latencies.p999_ns,
+        max_ns: latencies.max_ns,
+        mean_ns: latencies.mean_ns,
+    }
+}
+
+/// Returns the CPU time of a message, ns: that of all roles and of the kernel threads, without that of the pacer. `None` if that of a role is unknown.
 #[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
 pub(super) fn cpu_per_message(
     of_roles: impl Iterator<Item = Option<u64>>,
     kernel_thread_ns: Option<u64>,
+    pacer_cpu_ns: u64,
     messages: u64,
 ) -> Option<f64> {
     let of_roles = of_roles.collect::<Option<Vec<u64>>>()?;
@@ -283,7 +316,8 @@ pub(super) fn cpu_per_message(
         return None;
     }
     let all = of_roles.into_iter().chain(kernel_thread_ns);
-    Some(all.map(|ns| ns as f64).sum::<f64>() / messages as f64)
+    let used_ns = all.map(|ns| ns as f64).sum::<f64>() - pacer_cpu_ns as f64;
+    Some(used_ns.max(0.0) / messages as f64)
 }
 
 /// Computes elapsed time divided by trips, which is also known if no trip was timed individually.
@@ -295,7 +329,8 @@ fn mean_ns(run: &RunIdentity, measurement: &Measurement) -> Option<f64> {
 }
 
 fn bandwidth(run: &RunIdentity, measurement: &Measurement) -> Option<u64> {
-    if run.case.workload.is_answered() || run.case.is_harness_only() {
+    let is_paced = run.case.rate_per_s.is_some();
+    if run.case.workload.is_answered() || run.case.is_harness_only() || is_paced {
         return None;
     }
     let scaled = u128::from(measurement.arrived_bytes) * 1_000_000_000;

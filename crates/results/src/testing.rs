@@ -54,10 +54,10 @@ pub fn round_trips(trips_ns: &[u64]) -> RoundTrips {
     RoundTrips {
         timed_every: 1,
         histogram: STANDARD.encode(bytes),
-        p50_ns: histogram.value_at_quantile(0.5),
-        p90_ns: histogram.value_at_quantile(0.9),
-        p99_ns: histogram.value_at_quantile(0.99),
-        p999_ns: histogram.value_at_quantile(0.999),
+        p50_ns: Some(histogram.value_at_quantile(0.5)),
+        p90_ns: Some(histogram.value_at_quantile(0.9)),
+        p99_ns: Some(histogram.value_at_quantile(0.99)),
+        p999_ns: Some(histogram.value_at_quantile(0.999)),
         max_ns: histogram.max(),
         mean_ns: sum as f64 / trips_ns.len().max(1) as f64,
     }
@@ -88,6 +88,10 @@ pub fn sample(
         first_touch: FirstTouch::AfterFork,
         reply: None,
         reply_bytes: None,
+        rate_per_s: None,
+        arrivals: None,
+        pacer: None,
+        scheduled_messages: None,
         verify: false,
         facts: Some(facts(mechanism)),
         name: None,
@@ -117,6 +121,7 @@ pub fn with_name_parts(mut sample: Sample, parts: NameParts, side: Side) -> Samp
 fn measurement(workload: WorkloadKind, buffer_bytes: u64, elapsed_ns: u64) -> Measurement {
     let trips = round_trips(&[elapsed_ns / 1_000]);
     Measurement {
+        paced: None,
         began_ns: 0,
         elapsed_ns,
         total_bytes: buffer_bytes * 1_000,

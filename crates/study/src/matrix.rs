@@ -7,7 +7,7 @@ use ipcperf_model::suggestion::nearest;
 use ipcperf_model::{CustomKind, PayloadCheck};
 use ipcperf_plan::{
     CustomFiles, Error, Factor, FactorError, MAX_CELLS, OptionSetting, ParsedRequest, Request,
-    TypedLevels, TypedMessageOptions, TypedRequest, custom_name, mechanism_names, options_prefix,
+    TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest, custom_name, mechanism_names, options_prefix,
 };
 
 use super::document::Entry;
@@ -337,6 +337,12 @@ fn typed(values: &Values, custom_files: CustomFiles) -> TypedRequest<'_> {
         modes: words(Factor::Mode),
         placements: words(Factor::Placement),
         kernel_buffers: words(Factor::KernelBuffer),
+        pacing: TypedPacing {
+            rate: words(Factor::Rate),
+            arrivals: words(Factor::Arrivals),
+            pacer: words(Factor::Pacer),
+            duration_s: values.number(Factor::Duration.key()),
+        },
         message_options: TypedMessageOptions {
             touch: words(Factor::Touch),
             payload: words(Factor::Payload),

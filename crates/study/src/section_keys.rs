@@ -186,6 +186,30 @@ const MATRIX_KEYS: &[Key] = &[
         "size of the reply to a request; echo: the request is sent back",
     ),
     factor_key(
+        Factor::Rate,
+        ValueType::Levels,
+        "\"1k,20k\"",
+        "messages per second of paced traffic; without a rate, each message is sent as soon as possible",
+    ),
+    factor_key(
+        Factor::Arrivals,
+        ValueType::Levels,
+        "\"poisson\"",
+        "times between the messages of paced traffic: even, poisson, burst:K (K messages at once)",
+    ),
+    factor_key(
+        Factor::Pacer,
+        ValueType::Levels,
+        "\"spin\"",
+        "how the sender of paced traffic waits for the time of a message: spin, sleep",
+    ),
+    factor_key(
+        Factor::Duration,
+        ValueType::Number(0.0, f64::MAX),
+        "5",
+        "duration of a paced run, seconds",
+    ),
+    factor_key(
         Factor::Instrument,
         ValueType::Levels,
         "[\"rusage\", \"syscalls\"]",

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use ipcperf_model::rate;
 use ipcperf_model::size::parse_list as parse_sizes;
 
 use super::document::Entry;
@@ -17,7 +18,7 @@ const MECHANISM: &str = Factor::Mechanism.key();
 
 /// The factors by which cases differ. Options are also factors; their names begin with the mechanism. Matrix keys that
 /// are factors have the same names.
-pub const FACTORS: [&str; 13] = [
+pub const FACTORS: [&str; 16] = [
     MATRIX,
     MECHANISM,
     Factor::Workload.key(),
@@ -30,6 +31,9 @@ pub const FACTORS: [&str; 13] = [
     Factor::Buffers.key(),
     Factor::FirstTouch.key(),
     Factor::Reply.key(),
+    Factor::Rate.key(),
+    Factor::Arrivals.key(),
+    Factor::Pacer.key(),
     Factor::Instrument.key(),
 ];
 
@@ -210,6 +214,11 @@ pub(crate) fn canonical(factor: &str, word: &str) -> Vec<String> {
     let word = word.trim();
     if factor == MECHANISM {
         return vec![normalized_custom(word).unwrap_or_else(|| word.to_owned())];
+    }
+    if factor == Factor::Rate.key() {
+        let rates = rate::parse_items(&[word]).unwrap_or_default();
+        let written = || vec![word.to_owned()];
+        return if rates.is_empty() { written() } else { rates.iter().map(u64::to_string).collect() };
     }
     // Any option may take sizes: only a custom mechanism itself knows those of its own.
     let may_be_size = SIZE_FACTORS.contains(&factor) || factor.contains('.');

@@ -1,6 +1,7 @@
 //! Interface of a mechanism: two ends that send and receive.
 
 mod facts;
+mod message_end;
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
@@ -14,6 +15,7 @@ pub use facts::{
     Choice, Documentation, FormattedFact, Limit, Mechanism, OptionSpec, OptionValues,
     UnavailableValue,
 };
+pub use message_end::{EndTraits, MessageEnd};
 
 /// Where the peers run relative to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

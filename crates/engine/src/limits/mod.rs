@@ -9,6 +9,7 @@
 //! [`Limits::missing`](ipcperf_model::hardware_limits::HardwareLimits::missing).
 
 pub mod cacheline;
+pub mod clock_bound;
 pub mod copy;
 mod error;
 mod measure;

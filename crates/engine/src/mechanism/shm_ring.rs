@@ -136,9 +136,9 @@ impl RingSize {
                 FAR_LOANED_ROUND_TRIP
             }
             (WorkloadKind::RoundTrip | WorkloadKind::RequestReply, _) => ROUND_TRIP,
-            (WorkloadKind::Stream, Api::Copy) if are_cpus_far(setup) => FAR_STREAM,
-            (WorkloadKind::Stream, Api::Loan) if are_cpus_far(setup) => FAR_LOANED_STREAM,
-            (WorkloadKind::Stream, _) => STREAM,
+            (WorkloadKind::Stream | WorkloadKind::Paced, Api::Copy) if are_cpus_far(setup) => FAR_STREAM,
+            (WorkloadKind::Stream | WorkloadKind::Paced, Api::Loan) if are_cpus_far(setup) => FAR_LOANED_STREAM,
+            (WorkloadKind::Stream | WorkloadKind::Paced, _) => STREAM,
         }
     }
 }
@@ -165,7 +165,7 @@ fn options(setup: &Setup<'_>, size: RingSize, there: MessageDirection) -> Option
     };
     match (there, Api::from_setup(setup)) {
         // A stream sends nothing back, so one page is enough in that direction.
-        (MessageDirection::Reverse, _) if setup.workload == WorkloadKind::Stream => {
+        (MessageDirection::Reverse, _) if !setup.workload.is_answered() => {
             Options { capacity_bytes: 1, ..whole }
         }
         (_, Api::Loan) if message > longest_in_ring_bytes => {
@@ -190,7 +190,7 @@ fn options(setup: &Setup<'_>, size: RingSize, there: MessageDirection) -> Option
 /// receiver would wait forever for messages held back.
 fn batch_bytes(setup: &Setup<'_>) -> usize {
     match (setup.workload, setup.blocking, setup.number(&BATCH)) {
-        (WorkloadKind::Stream, Blocking::Wait, Some(bytes)) => {
+        (WorkloadKind::Stream | WorkloadKind::Paced, Blocking::Wait, Some(bytes)) => {
             usize::try_from(bytes).unwrap_or(usize::MAX)
         }
         _ => 0,

@@ -25,7 +25,6 @@ use lane::{SlotHeader, header_bytes};
 pub(super) use shared::SlotMemory;
 
 use ipcperf_model::Failure;
-use ipcperf_model::workload::WorkloadKind;
 
 use crate::channel::{Blocking, Endpoint, Granted, Opened, Setup};
 use crate::mechanism::cache_padded::CachePadded;
@@ -119,7 +118,7 @@ fn slot_bytes(max_bytes: usize) -> usize {
 /// Returns the maximum message lengths there and back. A stream sends nothing back.
 fn max_message_bytes(setup: &Setup<'_>) -> [usize; 2] {
     let there = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 8).min(usize::MAX / 8);
-    if setup.workload == WorkloadKind::Stream { [there, 1] } else { [there, there] }
+    if !setup.workload.is_answered() { [there, 1] } else { [there, there] }
 }
 
 /// Returns the size of the shared memory of both slots, bytes.
@@ -195,6 +194,8 @@ mod tests {
     use std::time::Duration;
 
     use super::super::futex_doorbell::FutexDoorbell;
+    use ipcperf_model::workload::WorkloadKind;
+
     use super::*;
 
     fn opened(blocking: Blocking, buffer_bytes: u64) -> Opened<SlotEnd<FutexDoorbell>> {

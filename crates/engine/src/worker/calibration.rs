@@ -65,7 +65,8 @@ impl Calibration {
         let given =
             spec.total_bytes.map(|total| phase_size(spec.workload, buffer_bytes, total.max(1)));
         let messages = (FIRST_BYTES / largest_bytes).clamp(1, FIRST_MESSAGES) as u64;
-        match given {
+        let paced = spec.pacing.map(|pacing| PhaseSize::new(buffer_bytes, pacing.messages.max(1)));
+        match paced.or(given) {
             Some(size) => Self::new(size, Total::Given, spec.warm_up),
             None => {
                 Self::new(PhaseSize::new(buffer_bytes, messages), Total::Calibrated, spec.warm_up)

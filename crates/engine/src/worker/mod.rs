@@ -11,6 +11,7 @@ pub(crate) mod gate;
 mod helper_usage;
 mod kernel_threads;
 mod message_memory;
+mod paced_report;
 pub(crate) mod objects;
 mod peer;
 mod peer_ends;
@@ -42,6 +43,7 @@ use ipcperf_model::{
 use crate::channel::{Channel, Endpoint, Granted, Mechanism, Opened, PeerPlacement, Setup};
 use crate::harness_failure;
 use crate::shared_state::Control;
+use crate::workload::SendTimes;
 
 /// Carries out one run of mechanism `M`. Only the opening and the loops of the timed region depend on its type.
 pub(crate) fn execute<M: Channel>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
@@ -79,6 +81,8 @@ struct Ends {
     second: Option<Box<dyn PeerEnds>>,
     /// Message memory of the peers.
     memory: [Option<MessageMemory>; 2],
+    /// Place of the stamps of a paced run.
+    times: SendTimes,
     /// Sizes that the kernel granted.
     granted: Granted,
     /// Participant other than the peers that does part of the work.
@@ -99,7 +103,9 @@ impl Ends {
                 Some(Box::new(TypedEnds { end: receiver, other: None })),
             ),
         };
-        let mut ends = Self { first, second, memory: [None, None], granted, helper };
+        let times = SendTimes::new_shared(spec)
+            .map_err(|errno| harness_failure(FailureKind::SetUp, "mmap", errno))?;
+        let mut ends = Self { first, second, memory: [None, None], times, granted, helper };
         if spec.message_options.first_touch == FirstTouch::BeforeFork {
             ends.touch_memory(spec)?;
         }
@@ -120,10 +126,10 @@ impl Ends {
 }
 
 fn run_one_thread(spec: &RunSpec, opened: Ends, control: &Control) -> Result<PeerReport, Failure> {
-    let Ends { first: ends, memory: [memory, _], helper, .. } = opened;
+    let Ends { first: ends, memory: [memory, _], times, helper, .. } = opened;
     let placement = PeerPlacement::OneCpu;
     let role = Role::Both;
-    let peer = PeerRunner { spec, role, ends, memory, control, placement, helper };
+    let peer = PeerRunner { spec, role, ends, memory, times, control, placement, helper };
     peer.run().map_err(|failure| failure.with_role(role))
 }
 
@@ -140,6 +146,7 @@ fn combine(
         reports.iter_mut().map(|peer| std::mem::take(&mut peer.counter_readings)).collect();
     let objects = reports.iter_mut().flat_map(|peer| std::mem::take(&mut peer.objects)).collect();
     let repeats = reports.iter_mut().map(|peer| std::mem::take(&mut peer.repeats)).collect();
+    let paced = paced_report::combine(reports.iter_mut().filter_map(|peer| peer.paced.take()));
     let first = reports.swap_remove(0);
     let lost = first.messages - first.arrived;
     Measurement {
@@ -153,6 +160,7 @@ fn combine(
         slices_ns: first.slices_ns,
         kernel_thread_ns: first.kernel_thread_ns,
         round_trips: first.round_trips,
+        paced,
         kernel_buffer_granted_bytes: granted.kernel_buffer_bytes,
         cacheline_round_trip_ns: first.cacheline_round_trip_ns,
         steal_ns: None,

@@ -16,18 +16,23 @@ use super::helper_usage::{HelperReading, HelperUsage};
 use super::kernel_threads::KernelThreads;
 use super::message_memory::MessageMemory;
 use super::objects::ObjectSurvey;
+use super::paced_report::{PacedReport, SenderTime};
 use super::peer_ends::{PeerEnds, TimedRegion};
 use super::phases::{PhaseReport, PhaseReports};
 use super::usage::{RusageScope, Usage, run_delay_ns};
 use crate::channel::PeerPlacement;
 use crate::histogram::TickHistogram;
+use crate::clock::{measure_ns_per_tick, now_ns, thread_cpu_ns};
 use crate::limits::cacheline;
+use crate::limits::clock_bound::{self, ClockBound};
 use crate::shared_state::Control;
-use crate::workload::PhaseSize;
+use crate::workload::{PacedPeer, PhaseSize, SendTimes};
 use crate::{NO_SPACE, harness_failure, placement};
 
 /// Duration of the cache-line probe before and after a run.
 const PROBE_TIME: Duration = Duration::from_millis(5);
+/// Time over which the length of a tick is measured before a paced run: good to some millionths.
+const TICK_CALIBRATION: Duration = Duration::from_millis(10);
 
 /// Report of a peer at its end. Values that both know (elapsed time, messages) are the same in both reports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,6 +50,7 @@ pub(super) struct PeerReport {
     pub(super) objects: Vec<KernelObject>,
     pub(super) counter_readings: Vec<CounterReading>,
     pub(super) round_trips: Option<RoundTrips>,
+    pub(super) paced: Option<PacedReport>,
     pub(super) cacheline_round_trip_ns: Option<[f64; 2]>,
     pub(super) repeats: Vec<PhaseReport>,
 }
@@ -56,6 +62,8 @@ pub(super) struct PeerRunner<'a> {
     pub(super) ends: Box<dyn PeerEnds>,
     /// Message memory, if it was touched before the fork.
     pub(super) memory: Option<MessageMemory>,
+    /// Place of the stamps of a paced run.
+    pub(super) times: SendTimes,
     pub(super) control: &'a Control,
     pub(super) placement: PeerPlacement,
     /// Participant other than the peers that does part of the work.
@@ -66,6 +74,8 @@ pub(super) struct PeerRunner<'a> {
 struct PeerState {
     memory: MessageMemory,
     trips: TickHistogram,
+    /// State of a paced run.
+    paced: Option<PacedPeer>,
     kernel_threads: Option<KernelThreads>,
     /// Counter descriptors handed over by an instrument.
     counter_fds: CounterFds,
@@ -76,6 +86,16 @@ struct FinishedPhase {
     usage: RoleUsage,
     helpers: HelperUsage,
     timed_every: u64,
+    paced: Option<PacedReport>,
+}
+
+/// Result of the probes before or after a run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Probe {
+    /// Cache-line round trip between the two CPUs, ns.
+    cacheline_ns: Option<f64>,
+    /// Uncertainty of times between the two CPUs, ticks; only for paced runs.
+    clock_ticks: Option<f64>,
 }
 
 impl PeerRunner<'_> {
@@ -86,10 +106,9 @@ impl PeerRunner<'_> {
         state.counter_fds = self.wait_at_gate()?;
         let survey = ObjectSurvey::begin(self.spec, self.role);
         let mut calibration = Calibration::from_spec(self.spec);
-        let before_ns = self.probe();
+        let before = self.probe();
         let (phase, repeats) = self.run_phases(&mut calibration, &mut state)?;
-        let after_ns = self.probe();
-        let probes = before_ns.zip(after_ns).map(|(before, after)| [before, after]);
+        let probes = [before, self.probe()];
         let objects = survey.map_or_else(Vec::new, |survey| survey.end(self.spec, self.role));
         Ok(PeerReport { objects, repeats, ..self.report(phase, &calibration, &state, probes)? })
     }
@@ -139,8 +158,9 @@ impl PeerRunner<'_> {
         // Only one of the peers reads the kernel threads; both would see the same.
         let asks = self.role != Role::Receiver;
         let kernel_threads = asks.then(|| KernelThreads::find(self.spec, self.helper)).flatten();
-        let trips = TickHistogram::new_touched();
-        Ok(PeerState { memory, trips, kernel_threads, counter_fds: CounterFds::default() })
+        let (trips, counter_fds) = (TickHistogram::new_touched(), CounterFds::default());
+        let paced = self.spec.pacing.map(|pacing| PacedPeer::new(pacing, self.times));
+        Ok(PeerState { memory, trips, paced, kernel_threads, counter_fds })
     }
 
     /// Waits at the gate, if there is one, and returns the counter descriptors to read.
@@ -167,20 +187,27 @@ impl PeerRunner<'_> {
         }
     }
 
-    /// Cache-line round trip between the two CPUs in ns, as measured by the sender.
-    fn probe(&self) -> Option<f64> {
+    /// Measures the distance between the two CPUs and, for a paced run, compares their clocks, as seen by the sender.
+    fn probe(&self) -> Probe {
         if self.placement != PeerPlacement::SeparateCpus || self.role == Role::Both {
-            return None;
+            return Probe::default();
         }
-        let lines = self.control.lines();
+        let (lines, clock_lines) = (self.control.lines(), self.control.clock_lines());
+        let is_paced = self.spec.pacing.is_some();
         if self.role == Role::Receiver {
             self.wait_at_barrier();
             cacheline::follow(lines);
-            return None;
+            if is_paced {
+                clock_bound::follow(clock_lines);
+            }
+            return Probe::default();
         }
         lines.reset();
+        clock_lines.reset();
         self.wait_at_barrier();
-        cacheline::lead(lines, PROBE_TIME)
+        let cacheline_ns = cacheline::lead(lines, PROBE_TIME);
+        let bound = is_paced.then(|| clock_bound::lead(clock_lines)).flatten();
+        Probe { cacheline_ns, clock_ticks: bound.map(ClockBound::uncertainty) }
     }
 
     fn run_phase(
@@ -190,6 +217,12 @@ impl PeerRunner<'_> {
     ) -> Result<FinishedPhase, Failure> {
         if self.role != Role::Receiver {
             self.control.reset_phase();
+        }
+        if let Some(paced) = &mut state.paced {
+            paced.clear();
+            if self.role != Role::Receiver {
+                self.control.calibrate(measure_ns_per_tick(TICK_CALIBRATION));
+            }
         }
         state.trips.clear();
         self.ends.take_calls();
@@ -202,6 +235,7 @@ impl PeerRunner<'_> {
         }
         let cpu_before_ns = scope.cpu_ns();
         state.counter_fds.read_before();
+        let (start_ns, thread_before_ns) = (now_ns(), thread_cpu_ns());
         let start = Usage::now(scope);
         if self.role == Role::Receiver {
             self.control.set_receiver_ready();
@@ -212,9 +246,14 @@ impl PeerRunner<'_> {
             size,
             memory: &mut state.memory,
             trips: &mut state.trips,
+            paced: state.paced.as_mut(),
             control: self.control,
         })?;
         let end = Usage::now(scope);
+        let time = SenderTime {
+            cpu_ns: thread_cpu_ns() - thread_before_ns,
+            wall_ns: now_ns() - start_ns,
+        };
         state.counter_fds.read_after();
         let cpu_after_ns = scope.cpu_ns();
         self.wait_at_barrier();
@@ -227,7 +266,11 @@ impl PeerRunner<'_> {
         let delay_ns = delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
         usage.run_delay_ns = delay_ns.map(|delay_ns| delay_ns.saturating_sub(threads_ns));
         let helpers = helpers_before.until(&self.read_helpers(state));
-        Ok(FinishedPhase { usage, helpers, timed_every })
+        let is_answered = self.spec.workload.is_answered();
+        let report =
+            |paced| PacedReport::new(paced, self.role, is_answered, (&usage, time), self.control);
+        let paced = state.paced.as_ref().map(report).transpose()?;
+        Ok(FinishedPhase { usage, helpers, timed_every, paced })
     }
 
     fn read_helpers(&self, state: &PeerState) -> HelperReading {
@@ -242,7 +285,7 @@ impl PeerRunner<'_> {
         phase: FinishedPhase,
         calibration: &Calibration,
         state: &PeerState,
-        probes: Option<[f64; 2]>,
+        probes: [Probe; 2],
     ) -> Result<PeerReport, Failure> {
         let (elapsed_ns, arrived) = (self.control.elapsed_ns(), self.control.messages());
         let mean_ns = elapsed_ns as f64 / arrived.max(1) as f64;
@@ -251,6 +294,9 @@ impl PeerRunner<'_> {
         let round_trips = (!trips.is_empty())
             .then(|| trips.report(ns_per_tick, phase.timed_every, mean_ns))
             .transpose()?;
+        let [before, after] = probes;
+        let distances = before.cacheline_ns.zip(after.cacheline_ns);
+        let bounds = probes.map(|probe| probe.clock_ticks);
         Ok(PeerReport {
             usage: phase.usage,
             began_ns: self.control.began_ns(),
@@ -265,7 +311,8 @@ impl PeerRunner<'_> {
             objects: Vec::new(),
             counter_readings: state.counter_fds.readings(),
             round_trips,
-            cacheline_round_trip_ns: probes,
+            paced: phase.paced.map(|paced| paced.with_clock_bounds(bounds, self.control)),
+            cacheline_round_trip_ns: distances.map(|(before, after)| [before, after]),
             repeats: Vec::new(),
         })
     }

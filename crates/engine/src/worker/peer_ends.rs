@@ -6,11 +6,13 @@ use ipcperf_model::{Failure, PayloadCheck, Role, RunSpec};
 use rustix::io::Errno;
 
 use super::message_memory::MessageMemory;
-use crate::channel::Endpoint;
+use crate::channel::{Endpoint, MessageEnd};
 use crate::histogram::TickHistogram;
 use crate::payload_check::{Payload, Processed, Unchecked};
 use crate::shared_state::Control;
-use crate::workload::{Meter, PhaseSize, RoundTrip, Stream, Task, Workload};
+use crate::workload::{
+    Meter, PacedPeer, PacedTask, PhaseSize, RoundTrip, Stream, Task, Traffic, Workload,
+};
 
 /// The end of a mechanism that a peer uses, or both ends if one thread runs both. Calls outside the timed region go
 /// through this trait; see [`Endpoint`] for what they do.
@@ -42,6 +44,8 @@ pub(super) struct TimedRegion<'a> {
     pub(super) size: PhaseSize,
     pub(super) memory: &'a mut MessageMemory,
     pub(super) trips: &'a mut TickHistogram,
+    /// State of a paced run.
+    pub(super) paced: Option<&'a mut PacedPeer>,
     pub(super) control: &'a Control,
 }
 
@@ -95,6 +99,10 @@ impl<E: Endpoint> PeerEnds for TypedEnds<E> {
             (_, Touch::None) => None,
             _ => Some(Processed::Touched { touch, content }),
         };
+        if region.paced.is_some() {
+            let other = self.other.as_mut().map(|other| other as &mut dyn MessageEnd);
+            return run_paced(region, &mut self.end, other, processed);
+        }
         match (region.spec.workload.is_answered(), processed) {
             (false, None) => self.run_workload::<Stream, _>(region, Unchecked),
             (true, None) => self.run_workload::<RoundTrip, _>(region, Unchecked),
@@ -117,7 +125,7 @@ impl<E: Endpoint> TypedEnds<E> {
         region: TimedRegion<'_>,
         payload: P,
     ) -> Result<(Meter, u64), Failure> {
-        let TimedRegion { spec, role, size, memory, trips, control } = region;
+        let TimedRegion { spec, role, size, memory, trips, control, .. } = region;
         let mut task = Task {
             end: &mut self.end,
             outgoing: memory.outgoing.phase_buffers(),
@@ -141,6 +149,34 @@ impl<E: Endpoint> TypedEnds<E> {
         memory.incoming.advance(size.messages);
         Ok(counted)
     }
+}
+
+/// Runs the timed region of a paced run. Compiled once for all mechanisms.
+fn run_paced<'a>(
+    region: TimedRegion<'a>,
+    end: &'a mut dyn MessageEnd,
+    other: Option<&'a mut dyn MessageEnd>,
+    payload: Option<Processed>,
+) -> Result<(Meter, u64), Failure> {
+    let TimedRegion { spec, role, size, memory, trips, paced, control } = region;
+    let mut task: PacedTask<'a> = Task {
+        end,
+        outgoing: memory.outgoing.phase_buffers(),
+        incoming: memory.incoming.phase_buffers(),
+        payload,
+        size,
+        answer: spec.answer(),
+        control,
+        meter: Meter::default(),
+        trips,
+        timed_every: 1,
+    };
+    let traffic = if spec.workload.is_answered() { Traffic::Answered } else { Traffic::OneWay };
+    if let Some(paced) = paced {
+        paced.run(role, &mut task, other, traffic)?;
+    }
+    task.flush()?;
+    Ok((task.meter, task.timed_every))
 }
 
 #[cfg(test)]
@@ -178,6 +214,7 @@ mod tests {
                 size: PhaseSize::new(64, messages),
                 memory: &mut memory,
                 trips: &mut trips,
+                paced: None,
                 control: &Control::default(),
             };
             ends.run_timed(region).unwrap();

@@ -40,11 +40,11 @@ pub(super) fn run(
     ends: Ends,
     control: &Control,
 ) -> Result<Vec<PeerReport>, Failure> {
-    let helper = ends.helper;
+    let (helper, times) = (ends.helper, ends.times);
     let run_peer = |role, ends: Option<Box<dyn PeerEnds>>, memory| {
         let ends = ends.ok_or_else(missing_end)?;
         let placement = peer_placement(spec);
-        PeerRunner { spec, role, ends, memory, control, placement, helper }.run()
+        PeerRunner { spec, role, ends, memory, times, control, placement, helper }.run()
     };
     // Each fork inherits both ends; each process closes the one it does not use.
     let (mut sender, mut receiver) = (Some(ends.first), ends.second);

@@ -23,14 +23,15 @@ pub(super) fn run(
 ) -> Result<Vec<PeerReport>, Failure> {
     let (report, reports) = mpsc::channel();
     let roles = [Role::Sender, Role::Receiver];
-    let helper = ends.helper;
+    let (helper, times) = (ends.helper, ends.times);
     let second = ends.second.ok_or_else(missing_end)?;
     let peers = [ends.first, second].into_iter().zip(ends.memory);
     for (role, (ends, memory)) in roles.into_iter().zip(peers) {
         let (report, spec) = (report.clone(), spec.clone());
         let play = move || {
             let placement = peer_placement(&spec);
-            let peer = PeerRunner { spec: &spec, role, ends, memory, control, placement, helper };
+            let peer =
+                PeerRunner { spec: &spec, role, ends, memory, times, control, placement, helper };
             let result = catch_unwind(AssertUnwindSafe(|| peer.run()))
                 .unwrap_or_else(|panic| Err(panic_failure(&*panic)))
                 .map_err(|failure| failure.with_role(role));

@@ -13,6 +13,7 @@ use ipcperf_model::{Role, RoleUsage};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::split::Times;
+use crate::clock::thread_cpu_ns;
 use crate::platform::thread::RUSAGE_THREAD;
 use crate::workload::Meter;
 
@@ -37,12 +38,14 @@ impl RusageScope {
     /// CPU time used so far, ns. Exact, unlike that of `getrusage`, which the kernel updates at ticks and context
     /// switches.
     pub(super) fn cpu_ns(self) -> u64 {
-        let time = clock_gettime(match self {
-            Self::Thread => ClockId::ThreadCPUTime,
-            Self::Process => ClockId::ProcessCPUTime,
-        });
-        // Both clocks start at zero, so neither part is negative.
-        time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+        match self {
+            Self::Thread => thread_cpu_ns(),
+            Self::Process => {
+                let time = clock_gettime(ClockId::ProcessCPUTime);
+                // The clock starts at zero, so neither part is negative.
+                time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+            }
+        }
     }
 
     /// CPU time used so far by the peer's other threads, ns.

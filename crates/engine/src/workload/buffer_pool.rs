@@ -4,7 +4,7 @@ use ipcperf_model::message_options::{BufferReuse, FirstTouch, MessageOptions};
 use rustix::io::Errno;
 
 use crate::buffer::Buffer;
-use crate::channel::Endpoint;
+use crate::channel::EndTraits;
 use crate::limits::copy::COLD_BYTES;
 use crate::message_content::fill;
 
@@ -76,16 +76,16 @@ pub struct PhaseBuffers<'a> {
 }
 
 impl PhaseBuffers<'_> {
-    /// Buffer of message `number`, of `bytes`.
+    /// Buffer of message `number`, of `bytes`, of an end with the properties `end`.
     #[inline]
-    pub fn buffer<E: Endpoint>(&mut self, number: u64, bytes: usize) -> &mut [u8] {
+    pub fn buffer(&mut self, end: EndTraits, number: u64, bytes: usize) -> &mut [u8] {
         // Fast path for the usual case: the arithmetic below would be noticeable in messages of 2 ns.
         if self.buffers == 1 {
             return &mut self.bytes[..bytes];
         }
         let number = self.first + number;
         // A division takes longer than a short message through shared memory, so use the mask where possible.
-        let turn = if E::BORROWS_SEND_BUFFER {
+        let turn = if end.borrows_send_buffer {
             number % self.buffers
         } else {
             number & (self.buffers - 1)
@@ -130,27 +130,25 @@ fn buffer_count(stride_bytes: usize, buffers: BufferReuse) -> usize {
 mod tests {
     use super::*;
 
-    /// An end that moves no data.
-    struct End<const LENDS: bool>;
+    const PLAIN: EndTraits = EndTraits {
+        keeps_boundaries: true,
+        lossy: false,
+        borrows_send_buffer: false,
+        sends_in_place: false,
+        receives_in_place: false,
+    };
+    const BORROWER: EndTraits = EndTraits { borrows_send_buffer: true, ..PLAIN };
 
-    impl<const LENDS: bool> Endpoint for End<LENDS> {
-        const KEEPS_BOUNDARIES: bool = true;
-        const BORROWS_SEND_BUFFER: bool = LENDS;
-    }
-
-    type Plain = End<false>;
-    type Borrower = End<true>;
-
-    fn starts<E: Endpoint>(places: &mut BufferPool, numbers: u64) -> Vec<usize> {
+    fn starts(end: EndTraits, places: &mut BufferPool, numbers: u64) -> Vec<usize> {
         (0..numbers)
-            .map(|number| places.phase_buffers().buffer::<E>(number, 100).as_ptr() as usize)
+            .map(|number| places.phase_buffers().buffer(end, number, 100).as_ptr() as usize)
             .collect()
     }
 
-    fn distinct<E: Endpoint>(least: usize, buffers: BufferReuse, numbers: u64) -> usize {
+    fn distinct(end: EndTraits, least: usize, buffers: BufferReuse, numbers: u64) -> usize {
         let message_options = MessageOptions { buffers, ..MessageOptions::default() };
         let mut all =
-            starts::<E>(&mut BufferPool::new(100, least, &message_options).unwrap(), numbers);
+            starts(end, &mut BufferPool::new(100, least, &message_options).unwrap(), numbers);
         all.sort_unstable();
         all.dedup();
         all.len()
@@ -158,11 +156,11 @@ mod tests {
 
     #[test]
     fn the_number_of_buffers_is_as_requested() {
-        assert_eq!(distinct::<Plain>(1, BufferReuse::Hot, 40), 1);
-        assert_eq!(distinct::<Plain>(1, BufferReuse::Rotate, 40), POOL_BUFFERS);
-        assert_eq!(distinct::<Plain>(1, BufferReuse::Cold, 1 << 16), 1 << 16);
-        assert_eq!(distinct::<Borrower>(3, BufferReuse::Hot, 40), 3);
-        assert_eq!(distinct::<Borrower>(18, BufferReuse::Rotate, 40), 18);
+        assert_eq!(distinct(PLAIN, 1, BufferReuse::Hot, 40), 1);
+        assert_eq!(distinct(PLAIN, 1, BufferReuse::Rotate, 40), POOL_BUFFERS);
+        assert_eq!(distinct(PLAIN, 1, BufferReuse::Cold, 1 << 16), 1 << 16);
+        assert_eq!(distinct(BORROWER, 3, BufferReuse::Hot, 40), 3);
+        assert_eq!(distinct(BORROWER, 18, BufferReuse::Rotate, 40), 18);
     }
 
     #[test]
@@ -177,11 +175,11 @@ mod tests {
     fn the_next_phase_goes_on_where_the_last_one_ended() {
         let cold = MessageOptions { buffers: BufferReuse::Cold, ..MessageOptions::default() };
         let mut places = BufferPool::new(100, 1, &cold).unwrap();
-        let all = starts::<Plain>(&mut places, 7);
+        let all = starts(PLAIN, &mut places, 7);
         places.advance(5);
-        assert_eq!(starts::<Plain>(&mut places, 2), all[5..]);
+        assert_eq!(starts(PLAIN, &mut places, 2), all[5..]);
         places.advance(places.buffers - 5);
-        assert_eq!(starts::<Plain>(&mut places, 7), all);
+        assert_eq!(starts(PLAIN, &mut places, 7), all);
     }
 
     #[test]
@@ -192,7 +190,7 @@ mod tests {
         for bytes in [16, 100, 1000] {
             let mut places = BufferPool::new(bytes, 1, &message_options).unwrap();
             let mut buffers = places.phase_buffers();
-            let message = buffers.buffer::<Plain>(3, bytes);
+            let message = buffers.buffer(PLAIN, 3, bytes);
             let constant = message.iter().rev().take_while(|&&byte| byte == FILL_BYTE).count();
             assert!(constant >= bytes / 2, "{bytes}: {constant}");
         }
@@ -202,14 +200,14 @@ mod tests {
     fn what_is_touched_while_the_clock_runs_holds_zeroes_until_then() {
         let timed = MessageOptions { first_touch: FirstTouch::Timed, ..MessageOptions::default() };
         let mut places = BufferPool::new(10_000, 1, &timed).unwrap();
-        assert_eq!(places.phase_buffers().buffer::<Plain>(0, 10_000), [0; 10_000]);
+        assert_eq!(places.phase_buffers().buffer(PLAIN, 0, 10_000), [0; 10_000]);
         let mut touched = BufferPool::new(10_000, 1, &MessageOptions::default()).unwrap();
-        assert_eq!(touched.phase_buffers().buffer::<Plain>(0, 10_000), [FILL_BYTE; 10_000]);
+        assert_eq!(touched.phase_buffers().buffer(PLAIN, 0, 10_000), [FILL_BYTE; 10_000]);
     }
 
     #[test]
     fn borrowed_buffers_are_page_aligned() {
         let mut places = BufferPool::new(100, 3, &MessageOptions::default()).unwrap();
-        assert!(starts::<Borrower>(&mut places, 3).iter().all(|start| start % PAGE_BYTES == 0));
+        assert!(starts(BORROWER, &mut places, 3).iter().all(|start| start % PAGE_BYTES == 0));
     }
 }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::transfer::{boundary_lost, call_failed, peer_gone};
 use super::{Meter, Task, lossy};
-use crate::channel::Endpoint;
+use crate::channel::MessageEnd;
 use crate::payload_check::{MessageDirection, Payload};
 
 /// Period without arrivals, after all was sent, after which the remaining messages count as lost.
@@ -68,7 +68,7 @@ impl Leg {
 ///
 /// Inlined, so that `leg` is a constant also if the caller is in another codegen unit: 1 ns of 3.5 ns per message.
 #[inline(always)]
-pub(super) fn transfer_range<E: Endpoint, P: Payload>(
+pub(super) fn transfer_range<E: MessageEnd + ?Sized, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
     numbers: Range<u64>,
@@ -105,7 +105,7 @@ pub(super) fn transfer_range<E: Endpoint, P: Payload>(
 }
 
 #[inline(always)]
-fn send_step<E: Endpoint, P: Payload>(
+fn send_step<E: MessageEnd + ?Sized, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
     at: &mut Cursor,
@@ -113,7 +113,7 @@ fn send_step<E: Endpoint, P: Payload>(
     meter: &mut Meter,
 ) -> Result<Progress, Failure> {
     let bytes = task.message_bytes(at.number, leg.direction);
-    let message = task.outgoing.buffer::<E>(at.number, bytes);
+    let message = task.outgoing.buffer(task.end.traits(), at.number, bytes);
     if at.offset == 0 && leg.needs_stamp() {
         task.payload.stamp(message, at.number, leg.direction);
     }
@@ -132,7 +132,7 @@ fn send_step<E: Endpoint, P: Payload>(
 }
 
 #[inline(always)]
-fn receive_step<E: Endpoint, P: Payload>(
+fn receive_step<E: MessageEnd + ?Sized, P: Payload>(
     task: &mut Task<'_, E, P>,
     other: &mut E,
     at: &mut Cursor,
@@ -140,19 +140,20 @@ fn receive_step<E: Endpoint, P: Payload>(
     meter: &mut Meter,
 ) -> Result<Progress, Failure> {
     let bytes = task.message_bytes(at.number, leg.direction);
+    let traits = task.end.traits();
     let end = if leg.direction == MessageDirection::Forward { other } else { &mut *task.end };
-    let rest = &mut task.incoming.buffer::<E>(at.number, bytes)[at.offset..];
+    let rest = &mut task.incoming.buffer(traits, at.number, bytes)[at.offset..];
     meter.transfers += 1;
     match end.recv(rest) {
         Ok(0) => Err(peer_gone(rest.len())),
-        Ok(got) if E::LOSSY && leg.direction == MessageDirection::Forward => {
+        Ok(got) if traits.lossy && leg.direction == MessageDirection::Forward => {
             at.number = lossy::check(task, got, at.number)? + 1;
             Ok(Progress::Moved)
         }
         Ok(got) => {
             let requested = rest.len();
             meter.short_reads += u64::from(got < requested);
-            if got < requested && E::KEEPS_BOUNDARIES {
+            if got < requested && traits.keeps_boundaries {
                 return Err(boundary_lost(requested, got));
             }
             accept_bytes(task, at, got, leg)?;
@@ -165,7 +166,7 @@ fn receive_step<E: Endpoint, P: Payload>(
 
 /// Moves the cursor past `got` received bytes and checks the message that they complete.
 #[inline(always)]
-fn accept_bytes<E: Endpoint, P: Payload>(
+fn accept_bytes<E: MessageEnd + ?Sized, P: Payload>(
     task: &mut Task<'_, E, P>,
     at: &mut Cursor,
     got: usize,
@@ -174,7 +175,7 @@ fn accept_bytes<E: Endpoint, P: Payload>(
     let (number, bytes) = (at.number, task.message_bytes(at.number, leg.direction));
     advance(at, got, bytes - at.offset);
     if P::READS && at.number > number {
-        task.payload.check(task.incoming.buffer::<E>(number, bytes), number, leg.stamped_as)?;
+        task.payload.check(task.incoming.buffer(task.end.traits(), number, bytes), number, leg.stamped_as)?;
     }
     Ok(())
 }
@@ -196,7 +197,7 @@ struct Waited {
 
 /// Sleeps until a side can move data. There is no progress if a mechanism that loses messages has been silent for
 /// [`LOSS_TIMEOUT`] after all was sent.
-fn wait<E: Endpoint>(
+fn wait<E: MessageEnd + ?Sized>(
     (own, other): (&E, &E),
     direction: MessageDirection,
     remaining: Remaining,
@@ -213,7 +214,7 @@ fn wait<E: Endpoint>(
     let all_sent = remaining == Remaining::Nothing;
     let watched = if all_sent { &mut both[..1] } else { &mut both[..] };
     let silence = Timespec { tv_sec: 0, tv_nsec: i64::from(LOSS_TIMEOUT.subsec_nanos()) };
-    let limit = (E::LOSSY && all_sent).then_some(&silence);
+    let limit = (own.traits().lossy && all_sent).then_some(&silence);
     let progress = match poll(watched, limit) {
         Ok(0) => Progress::Blocked,
         Ok(_) | Err(Errno::INTR) => Progress::Moved,

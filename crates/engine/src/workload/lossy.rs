@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::Task;
 use super::transfer::{boundary_lost, call_failed};
-use crate::channel::Endpoint;
+use crate::channel::MessageEnd;
 use crate::clock::{Timestamp, ticks};
 use crate::payload_check::{MessageDirection, Payload};
 use crate::shared_state::Control;
@@ -19,7 +19,7 @@ use crate::shared_state::Control;
 const END_MARK_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Sends empty messages until the receiver has seen one.
-pub(super) fn send_end<E: Endpoint, P>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
+pub(super) fn send_end<E: MessageEnd + ?Sized, P>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
     while !task.control.stream_has_ended() {
         task.meter.transfers += 1;
         match task.end.send(&[]) {
@@ -58,7 +58,7 @@ impl Arrivals {
 }
 
 /// Receives until an empty message marks the end of the stream.
-pub(super) fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
+pub(super) fn receive<E: MessageEnd + ?Sized, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
     let (mut arrivals, mut next) = (Arrivals::new(), 0);
     while receive_one(task, &mut next)? == Arrival::Message {
         arrivals.record();
@@ -87,13 +87,13 @@ enum Arrival {
 }
 
 #[inline]
-fn receive_one<E: Endpoint, P: Payload>(
+fn receive_one<E: MessageEnd + ?Sized, P: Payload>(
     task: &mut Task<'_, E, P>,
     next: &mut u64,
 ) -> Result<Arrival, Failure> {
     loop {
         task.meter.transfers += 1;
-        let into = task.incoming.buffer::<E>(*next, task.size.buffer_bytes);
+        let into = task.incoming.buffer(task.end.traits(), *next, task.size.buffer_bytes);
         return match task.end.recv(into) {
             Ok(0) => Ok(Arrival::End),
             Ok(got) => {
@@ -109,12 +109,12 @@ fn receive_one<E: Endpoint, P: Payload>(
 /// Checks a message that may follow lost ones, and returns its number. It lies in the buffer of `next`, the expected
 /// message.
 #[inline]
-pub(super) fn check<E: Endpoint, P: Payload>(
+pub(super) fn check<E: MessageEnd + ?Sized, P: Payload>(
     task: &mut Task<'_, E, P>,
     got: usize,
     next: u64,
 ) -> Result<u64, Failure> {
-    let message = &*task.incoming.buffer::<E>(next, got);
+    let message = &*task.incoming.buffer(task.end.traits(), next, got);
     let number = task.payload.message_number(message, next);
     if number < next || number >= task.size.messages {
         return Err(out_of_order(number, next));
@@ -125,7 +125,7 @@ pub(super) fn check<E: Endpoint, P: Payload>(
 }
 
 #[cold]
-fn out_of_order(number: u64, next: u64) -> Failure {
+pub(super) fn out_of_order(number: u64, next: u64) -> Failure {
     let place = format!("received message {number}; expected {next} or a later one");
     Failure::new(FailureKind::Corrupt, place)
 }
@@ -143,7 +143,7 @@ mod tests {
     use super::super::stream::Stream;
     use super::super::{BufferPool, Meter, PhaseSize, Workload};
     use super::*;
-    use crate::channel::Descriptors;
+    use crate::channel::{Descriptors, Endpoint};
     use crate::histogram::TickHistogram;
     use crate::payload_check::Unchecked;
 

@@ -6,21 +6,31 @@
 
 mod buffer_pool;
 mod interleaved;
+mod latency_recorder;
 mod lossy;
+mod paced;
+mod pacer;
 mod round_trip;
+mod schedule;
+mod send_times;
 mod stream;
 mod transfer;
 
 use std::ops::Range;
 
 pub use buffer_pool::{BufferPool, PhaseBuffers, pool_bytes};
+pub use latency_recorder::{ArrivalCounts, LatencyHistograms};
+pub use paced::{PacedPeer, PacedTask, Traffic};
+pub use pacer::Delays;
+pub use schedule::checkpoint_message;
+pub use send_times::{STAMP_BYTES, SendTimes, TABLE_BYTES_PER_MESSAGE, needs_table};
 pub use round_trip::RoundTrip;
 pub use stream::Stream;
 
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Answer, Failure};
 
-use crate::channel::Endpoint;
+use crate::channel::{Endpoint, MessageEnd};
 use crate::histogram::TickHistogram;
 use crate::payload_check::{MessageDirection, Payload};
 use crate::shared_state::Control;
@@ -29,7 +39,8 @@ use crate::shared_state::Control;
 #[must_use]
 pub fn phase_size(kind: WorkloadKind, buffer_bytes: usize, total_bytes: u64) -> PhaseSize {
     match kind {
-        WorkloadKind::Stream => Stream::phase_size(buffer_bytes, total_bytes),
+        // A paced run is not sized by a total.
+        WorkloadKind::Stream | WorkloadKind::Paced => Stream::phase_size(buffer_bytes, total_bytes),
         WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
             RoundTrip::phase_size(buffer_bytes, total_bytes)
         }
@@ -98,7 +109,7 @@ pub struct Meter {
 
 /// State of a peer during one phase.
 #[derive(Debug)]
-pub struct Task<'a, E, P> {
+pub struct Task<'a, E: ?Sized, P> {
     /// This peer's end of the mechanism.
     pub end: &'a mut E,
     /// Buffers to send from.
@@ -121,7 +132,7 @@ pub struct Task<'a, E, P> {
     pub timed_every: u64,
 }
 
-impl<E, P> Task<'_, E, P> {
+impl<E: ?Sized, P> Task<'_, E, P> {
     /// Size of message `number`, or of its reply, bytes.
     #[inline]
     fn message_bytes(&self, number: u64, direction: MessageDirection) -> usize {
@@ -145,7 +156,7 @@ impl<E, P> Task<'_, E, P> {
     /// Makes the end send what it still holds back.
     pub(crate) fn flush(&mut self) -> Result<(), Failure>
     where
-        E: Endpoint,
+        E: MessageEnd,
     {
         self.end.flush().map_err(|errno| transfer::call_failed("send", 0, errno))
     }

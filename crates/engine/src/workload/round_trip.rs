@@ -80,7 +80,7 @@ impl Workload for RoundTrip {
 }
 
 #[cold]
-fn trip_lost(number: u64) -> Failure {
+pub(super) fn trip_lost(number: u64) -> Failure {
     Failure::new(FailureKind::Corrupt, format!("round trip {number} was lost"))
 }
 

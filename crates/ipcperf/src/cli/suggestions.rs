@@ -5,6 +5,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use ipcperf_engine::mechanism::MECHANISMS;
 use ipcperf_model::Mode;
 use ipcperf_model::message_options::{BufferReuse, FirstTouch, Touch};
+use ipcperf_model::pacing::Pacer;
 use ipcperf_model::placement::NAMES;
 use ipcperf_model::workload::WORKLOADS;
 use ipcperf_observe::INSTRUMENTS;
@@ -80,6 +81,10 @@ impl Known {
 
     pub(super) fn touches() -> Self {
         Self(|| Touch::ALL.iter().map(|touch| (touch.name(), "")).collect())
+    }
+
+    pub(super) fn pacers() -> Self {
+        Self(|| Pacer::ALL.iter().map(|pacer| (pacer.name(), "")).collect())
     }
 
     pub(super) fn reuses() -> Self {

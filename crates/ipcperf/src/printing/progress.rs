@@ -73,9 +73,7 @@ impl Progress {
                     WorkloadKind::Stream if !case.is_harness_only() => {
                         units::bandwidth(quartiles.median)
                     }
-                    WorkloadKind::Stream | WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
-                        units::time(quartiles.median)
-                    }
+                    _ => units::time(quartiles.median),
                 };
                 format!("{figure} median, ")
             },

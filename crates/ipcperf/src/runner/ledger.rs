@@ -117,7 +117,7 @@ impl Ledger {
     /// use that time.
     pub(super) fn warm_up(&self, case: &Case, block: u32) -> WarmUp {
         match self.cases.get(&case.id).map_or(0, |known| known.warm_up_ns) {
-            _ if case.spec.total_bytes.is_some() => WarmUp::None,
+            _ if case.spec.total_bytes.is_some() || case.spec.pacing.is_some() => WarmUp::None,
             _ if block == 0 => WarmUp::Slices(SLICES),
             0 => WarmUp::None,
             ns => WarmUp::ForNs(ns),

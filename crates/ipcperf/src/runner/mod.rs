@@ -18,11 +18,12 @@ mod single_run;
 mod time_budget;
 
 use std::collections::HashSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ipcperf_engine::worker::user_system_split;
+use ipcperf_model::pacing::Pacing;
 use ipcperf_model::{Failure, FailureKind, Measurement, RunSpec, WarmUp};
-use ipcperf_plan::{Case, Plan, block_order};
+use ipcperf_plan::{Case, Plan, block_order, schedule_seed};
 use ipcperf_results::analysis::probe_effects;
 use ipcperf_results::{
     ExclusionReason, FailedRun, Footer, ObservationRecord, ResultsLine, RunIdentity, Sample,
@@ -250,24 +251,37 @@ impl<'a> Execution<'a> {
         };
         loop {
             let identity = RunIdentity::new(identity(case), block, position, attempt);
-            match self.attempt(case, identity)? {
+            match self.attempt(case, identity, position)? {
                 NextStep::Retry => attempt += 1,
                 next => return Ok(next),
             }
         }
     }
 
-    fn attempt(&mut self, case: &Case, identity: RunIdentity) -> Result<NextStep, Error> {
+    fn attempt(
+        &mut self,
+        case: &Case,
+        identity: RunIdentity,
+        position: usize,
+    ) -> Result<NextStep, Error> {
         self.progress.show(case, self.ledger.figures(case));
         // Detects a full disk before the run, when there is no sample to lose yet.
         self.writer.reserve()?;
         let warm_up = self.ledger.warm_up(case, identity.block);
-        let spec = RunSpec { warm_up, ..case.spec.clone() };
-        match self.runner.run(&spec, &case.instruments, self.plan.timeout) {
+        let seed = schedule_seed(self.plan.seed, identity.block, position, identity.attempt);
+        let pacing = case.spec.pacing.map(|pacing| Pacing { seed, ..pacing });
+        let spec = RunSpec { warm_up, pacing, ..case.spec.clone() };
+        match self.runner.run(&spec, &case.instruments, self.timeout(&spec)) {
             Ok(seen) => self.record_sample(case, identity, warm_up, seen),
             Err(Stopped::Failed(failure)) => self.record_failure(identity, failure),
             Err(Stopped::Interrupted) => Ok(NextStep::Stop),
         }
+    }
+
+    /// Returns the timeout of a run. A paced run lasts up to twice its schedule, if it is saturated.
+    fn timeout(&self, spec: &RunSpec) -> Duration {
+        let schedule_ns = spec.pacing.map_or(0, |pacing| pacing.duration_ns());
+        self.plan.timeout.saturating_add(Duration::from_nanos(schedule_ns).saturating_mul(2))
     }
 
     fn record_sample(

@@ -50,9 +50,10 @@ impl Group<'_> {
     }
 }
 
-/// Whether cases under `heading` belong in figures of `workload`: both have replies, or neither has.
+/// Whether cases under `heading` belong in figures of `workload`: both have replies, or neither has. Paced cases have
+/// tables instead.
 fn is_comparable(workload: WorkloadKind, heading: &Heading) -> bool {
-    workload.is_answered() == heading.workload().is_answered()
+    workload.is_answered() == heading.workload().is_answered() && !heading.is_paced()
 }
 
 /// Maximum number of panels in a figure.

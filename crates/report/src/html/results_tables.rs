@@ -8,6 +8,7 @@ use crate::terminal::{
     CPU_TIME_LEGEND, Grid, HARDWARE_LIMIT_HEADING, PERCENTILES_LEGEND, PercentileTable,
     ResultsTable, percentile_tables, refusals, sections,
 };
+use crate::presentation::{PACED_LEGEND, PacedTable, paced_tables};
 use crate::wording::ErrorBar;
 
 /// Width, in characters, that decides whether sizes go across or down. Tables scroll on narrower screens.
@@ -43,6 +44,7 @@ fn file_section(file: &AnalyzedFile) -> Markup {
             (collapsed(HARDWARE_LIMIT_HEADING, section.hardware_limit_shares.as_ref()))
             (collapsed(GRANTED_SIZES_HEADING, section.granted_sizes.as_ref()))
         }
+        (paced(&paced_tables(&file.summaries)))
         (percentiles(&percentile_tables(&file.summaries, &file.results.samples)))
         @if !refusals.is_empty() { ul { @for line in &refusals { li { (line) } } } }
     }
@@ -56,6 +58,17 @@ fn collapsed(heading: &str, figures: Option<&ResultsTable>) -> Markup {
     }
 }
 
+/// Shows the tables of paced cases.
+fn paced(tables: &[PacedTable]) -> Markup {
+    html! {
+        @for PacedTable { heading, rows, pacing } in tables {
+            (figures_table(heading, PacedTable::HEADER, rows))
+            @for line in pacing { p { (line) "." } }
+        }
+        @if !tables.is_empty() { p { (PACED_LEGEND) "." } }
+    }
+}
+
 /// Shows the percentiles of single round trips. Empty if no workload has round trips.
 fn percentiles(tables: &[PercentileTable]) -> Markup {
     html! {
@@ -63,19 +76,29 @@ fn percentiles(tables: &[PercentileTable]) -> Markup {
             details {
                 summary { (PERCENTILES_HEADING) }
                 p { (PERCENTILES_LEGEND) "." }
-                @for table in tables { (percentile_table(table)) }
+                @for PercentileTable { heading, rows } in tables {
+                    (figures_table(heading, PercentileTable::HEADER, rows))
+                }
             }
         }
     }
 }
 
-fn percentile_table(PercentileTable { heading, rows }: &PercentileTable) -> Markup {
-    let [name, figures @ ..] = PercentileTable::HEADER;
+/// Shows a table of figures whose first column has the names of the rows.
+fn figures_table<const N: usize>(
+    heading: &str,
+    header: [&str; N],
+    rows: &[[String; N]],
+) -> Markup {
+    let named = |row: &[String; N]| row.split_first().map(|(name, cells)| (name.clone(), cells.to_vec()));
+    let header = header.split_first();
     html! {
         div.scroll { table {
             caption { (heading) }
-            thead { tr { th { (name) } @for head in figures { th.figure { (head) } } } }
-            tbody { @for [name, figures @ ..] in rows {
+            @if let Some((name, figures)) = header {
+                thead { tr { th { (name) } @for head in figures { th.figure { (head) } } } }
+            }
+            tbody { @for (name, figures) in rows.iter().filter_map(named) {
                 tr { th scope="row" { (name) } @for cell in figures { td.figure { (cell) } } }
             } }
         } }

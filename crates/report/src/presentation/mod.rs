@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Study, [AnalyzedFile] -> Cells -> Presentation (verdicts, Charts, ShownTables) -> report, tables on a terminal
-//! [CaseSummary] -> SurveyTable -> report, terminal
+//! [CaseSummary] -> SurveyTable, PacedTable -> report, terminal
 //! ```
 
 mod claims;
@@ -11,6 +11,7 @@ mod file_verdict;
 mod instrument_figures;
 mod machines;
 mod p_values;
+mod paced_table;
 mod plot_data;
 mod scatter;
 mod shown_table;
@@ -26,6 +27,7 @@ pub use figures::ShownFigure;
 pub use file_verdict::FileVerdict;
 pub use instrument_figures::ShownInstrumentFigure;
 pub use p_values::title as p_values_title;
+pub use paced_table::{PACED_LEGEND, PacedTable, paced_tables};
 pub use scatter::MAX_RELATIVE_IQR;
 pub use shown_table::ShownTable;
 pub use study_context::{StudyContext, stored_study, version_warning};

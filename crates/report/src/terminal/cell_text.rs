@@ -76,9 +76,7 @@ fn missing_text(case: &CaseSummary) -> String {
         (0, disturbed) => {
             let median = case.disturbed_median.map(|value| match case.case.workload {
                 WorkloadKind::Stream if !case.case.is_harness_only() => units::bandwidth(value),
-                WorkloadKind::Stream | WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
-                    units::time(value)
-                }
+                _ => units::time(value),
             });
             format!("{DISTURBED_MARK} {}\n{disturbed} disturbed", median.unwrap_or_default())
         }

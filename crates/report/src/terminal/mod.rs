@@ -11,6 +11,7 @@ mod instruments;
 mod limits;
 mod machine;
 mod notes;
+mod paced;
 mod percentiles;
 mod plan;
 mod refusals;

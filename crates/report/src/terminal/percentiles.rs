@@ -34,7 +34,7 @@ impl PercentileTable {
     /// Creates the table of `cases`, which belong under `heading`.
     fn new<'a>(heading: &Heading, cases: &[&'a CaseSummary], valid: &ValidSamples<'a>) -> Self {
         let what = match heading.workload() {
-            WorkloadKind::Stream | WorkloadKind::RoundTrip => "Round trip",
+            WorkloadKind::Stream | WorkloadKind::Paced | WorkloadKind::RoundTrip => "Round trip",
             WorkloadKind::RequestReply => "Request-reply",
         };
         let row = |case: &&'a CaseSummary| {
@@ -63,7 +63,7 @@ impl PercentileTable {
 pub fn percentile_tables(summaries: &[CaseSummary], samples: &[Sample]) -> Vec<PercentileTable> {
     let valid = ValidSamples::new(samples);
     let all = by_heading(summaries).into_iter();
-    let answered = all.filter(|(heading, _)| heading.workload().is_answered());
+    let answered = all.filter(|(heading, _)| heading.workload().is_answered() && !heading.is_paced());
     answered.map(|(heading, cases)| PercentileTable::new(&heading, &cases, &valid)).collect()
 }
 

@@ -60,6 +60,7 @@ const fn superlative(workload: WorkloadKind) -> &'static str {
         WorkloadKind::RoundTrip => "Shortest round trip",
         WorkloadKind::RequestReply => "Shortest request-reply time",
         WorkloadKind::Stream => "Highest bandwidth",
+        WorkloadKind::Paced => "Shortest latency",
     }
 }
 
@@ -121,7 +122,7 @@ fn list_left_out(
 /// Names the best with its value and lead.
 fn best_text(ranking: &Ranking) -> String {
     let ahead = match ranking.workload {
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => "as fast as",
+        WorkloadKind::RoundTrip | WorkloadKind::RequestReply | WorkloadKind::Paced => "as fast as",
         WorkloadKind::Stream => "the bandwidth of",
     };
     let (best, second) = (contender_text(&ranking.best, ranking.workload), &ranking.second.name);
@@ -185,7 +186,9 @@ fn contender_text(contender: &Contender, workload: WorkloadKind) -> String {
 /// Formats `value` in the unit by which a workload is ranked.
 fn format_value(workload: WorkloadKind, value: f64) -> String {
     match workload {
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => units::time(value),
+        WorkloadKind::RoundTrip | WorkloadKind::RequestReply | WorkloadKind::Paced => {
+            units::time(value)
+        }
         WorkloadKind::Stream => units::bandwidth(value),
     }
 }

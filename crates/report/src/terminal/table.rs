@@ -13,6 +13,7 @@ use super::cell_text::{cell_text, cpu_time_text, hardware_limit_share, legend};
 use super::cells::CaseRow;
 use super::granted_sizes::with_granted_sizes;
 use super::grid::{DetailColumn, Grid, ResultsTable};
+use super::paced::paced_texts;
 use super::refusals::refusals;
 use super::width::wrap;
 use crate::wording::{ErrorBar, Heading, TableHeading, headings};
@@ -66,6 +67,7 @@ pub struct TableView {
 pub fn tables(summaries: &[CaseSummary], view: &TableView) -> String {
     let sections = sections_of(summaries, view.error_bar, view.requested_buffer_bytes);
     let mut parts: Vec<String> = map(sections.iter(), |section| section.text(view));
+    parts.extend(paced_texts(summaries, view.columns));
     if sections.iter().any(|section| section.cpu_times.is_some()) {
         parts.push(wrap(CPU_TIME_LEGEND, view.columns));
     }
@@ -91,7 +93,8 @@ fn sections_of(
     let rows: Vec<CaseRow> = summaries.iter().map(CaseRow::new).collect();
     let measured = measured_series(&rows);
     let headings = headings(summaries);
-    map(headings.iter(), |heading| {
+    let unpaced = headings.iter().filter(|heading| !heading.is_paced());
+    map(unpaced, |heading| {
         let rows = rows_under(heading, &headings, &rows, &measured);
         let rows = with_granted_sizes(&rows, requested_buffer_bytes);
         section(heading, &rows.iter().collect::<Vec<_>>(), error_bar)

@@ -16,6 +16,7 @@ pub(crate) const MIN_CLASS_SHARE: f64 = 0.05;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Heading {
     workload: WorkloadKind,
+    pacing: Pacing,
     mode: &'static str,
     placement: String,
     cpus: Vec<u32>,
@@ -30,6 +31,7 @@ impl Heading {
         let case = &summary.case;
         Self {
             workload: case.workload,
+            pacing: Pacing::from_case(summary),
             mode: case.mode.name(),
             placement: case.placement.clone(),
             cpus: case.cpus.clone(),
@@ -43,6 +45,7 @@ impl Heading {
     pub(crate) fn covers(&self, summary: &CaseSummary) -> bool {
         let (case, class) = (&summary.case, &summary.cpu_pair_class);
         self.workload == case.workload
+            && self.pacing == Pacing::from_case(summary)
             && self.mode == case.mode.name()
             && self.placement == case.placement
             && self.conditions == case.non_defaults()
@@ -53,6 +56,11 @@ impl Heading {
     /// Returns the workload.
     pub(crate) const fn workload(&self) -> WorkloadKind {
         self.workload
+    }
+
+    /// Whether the cases are paced.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.pacing == Pacing::Scheduled
     }
 
     /// Whether its CPUs have the distance class `class`.
@@ -97,11 +105,14 @@ impl Heading {
         conditions_text(&self.conditions)
     }
 
-    const fn metric_label(&self) -> &'static str {
-        match self.workload {
-            WorkloadKind::Stream => "Stream: bandwidth",
-            WorkloadKind::RoundTrip => "Round trip: mean time",
-            WorkloadKind::RequestReply => "Request-reply: mean time",
+    pub(crate) const fn metric_label(&self) -> &'static str {
+        match (self.pacing, self.workload) {
+            (_, WorkloadKind::Paced) => "Paced: one-way latency",
+            (_, WorkloadKind::Stream) => "Stream: bandwidth",
+            (Pacing::Unscheduled, WorkloadKind::RoundTrip) => "Round trip: mean time",
+            (Pacing::Unscheduled, WorkloadKind::RequestReply) => "Request-reply: mean time",
+            (Pacing::Scheduled, WorkloadKind::RoundTrip) => "Paced round trip: latency",
+            (Pacing::Scheduled, WorkloadKind::RequestReply) => "Paced request-reply: latency",
         }
     }
 
@@ -110,6 +121,22 @@ impl Heading {
         TableHeading {
             cases: format!("{}, {}", self.metric_label(), self.configuration()),
             values: format!("{}, n = {repetitions}", error_bar.description()),
+        }
+    }
+}
+
+/// Whether messages are sent at scheduled times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Pacing {
+    Scheduled,
+    Unscheduled,
+}
+
+impl Pacing {
+    const fn from_case(summary: &CaseSummary) -> Self {
+        match summary.case.rate_per_s {
+            Some(_) => Self::Scheduled,
+            None => Self::Unscheduled,
         }
     }
 }

@@ -35,14 +35,22 @@ pub fn cpu_ns_per_message(sample: &Sample) -> Option<f64> {
     sample.cpu_ns_per_message.or_else(|| {
         let keys = Role::ALL.map(|role| role_key(role, CPU_TIME));
         let of_roles = keys.iter().filter_map(|key| sample.roles.get(key).copied());
-        cpu_per_message(of_roles, sample.kernel_thread_ns, sample.messages)
+        cpu_per_message(of_roles, sample.kernel_thread_ns, 0, sample.messages)
     })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "rates, good to 53 bits")]
 fn cost(samples: &[&Sample], role: Role) -> Option<RoleCost> {
     let key = role_key(role, CPU_TIME);
-    let cpu_ns = |sample: &Sample| Some((*sample.roles.get(&key)?)? as f64);
+    // The CPU time of the pacer, which only a sender has, is no cost of the mechanism.
+    let pacer_ns = |sample: &Sample| match role {
+        Role::Receiver | Role::Broker => 0,
+        _ => sample.paced.pacer_cpu_ns.unwrap_or(0),
+    };
+    let cpu_ns = |sample: &Sample| {
+        let cpu_ns = (*sample.roles.get(&key)?)?;
+        Some(cpu_ns.saturating_sub(pacer_ns(sample)) as f64)
+    };
     let per = |unit: &dyn Fn(&Sample) -> Option<f64>| -> Option<Spread> {
         let costs = samples.iter().map(|sample| Some(cpu_ns(sample)? / unit(sample)?));
         Spread::from_values(&costs.collect::<Option<Vec<f64>>>()?)

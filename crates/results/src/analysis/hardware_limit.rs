@@ -142,7 +142,7 @@ fn handover(facts: &CaseFacts, case: &CaseIdentity) -> Option<Handover> {
     let by_calls = (calls > 0.0).then_some(Handover { bound: Bound::SystemCall, count: calls });
     let sleeps = facts.sleeps;
     match (case.workload, seats) {
-        (WorkloadKind::Stream, _) | (_, PeerLayout::OneThread) => by_calls,
+        (WorkloadKind::Stream | WorkloadKind::Paced, _) | (_, PeerLayout::OneThread) => by_calls,
         (_, PeerLayout::Shared) => Some(Handover { bound: Bound::Switch, count: 2.0 }),
         (_, PeerLayout::Apart) if sleeps => Some(Handover { bound: Bound::WakeUp, count: 2.0 }),
         (_, PeerLayout::Apart) => {
@@ -169,7 +169,7 @@ const fn calls(way: PayloadPath, workload: WorkloadKind, seats: PeerLayout) -> f
         (PayloadPath::Memory | PayloadPath::Nowhere, _) => 0.0,
     };
     match workload {
-        WorkloadKind::Stream => of_a_message,
+        WorkloadKind::Stream | WorkloadKind::Paced => of_a_message,
         WorkloadKind::RoundTrip | WorkloadKind::RequestReply => 2.0 * of_a_message,
     }
 }
@@ -195,6 +195,8 @@ fn cost_ns(summary: &CaseSummary) -> Option<f64> {
             Some(summary.case.buffer_bytes as f64 * 1e9 / spread.median)
         }
         MainFigure::RoundTrip(spread) | MainFigure::PerMessage(spread) => Some(spread.median),
+        // A latency at a given rate includes wake-ups, for which there is no limit one way.
+        MainFigure::Latency(_) => None,
     }
 }
 
@@ -203,7 +205,7 @@ fn cost_ns(summary: &CaseSummary) -> Option<f64> {
 fn copies_ns(case: &CaseIdentity, limits: &HardwareLimits) -> Option<f64> {
     let there_ns = copy_ns(case.buffer_bytes, limits)?;
     match case.workload {
-        WorkloadKind::Stream => Some(there_ns),
+        WorkloadKind::Stream | WorkloadKind::Paced => Some(there_ns),
         WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
             Some(there_ns + copy_ns(case.reply_bytes.unwrap_or(case.buffer_bytes), limits)?)
         }

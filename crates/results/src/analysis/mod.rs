@@ -11,6 +11,7 @@ mod hardware_limit;
 mod modes;
 mod no_ranking;
 mod observed_cases;
+mod paced;
 mod pooled_profile;
 mod pooling;
 mod probe_effect;
@@ -35,6 +36,7 @@ pub use hardware_limit::{Bound, HardwareLimitShare, has_wake_ups};
 pub use modes::DistributionMode;
 pub use no_ranking::{NoRanking, why_not_ranked};
 pub use observed_cases::{ObservedCase, observed_cases, observed_cases_where};
+pub use paced::PacedSummary;
 pub use probe_effect::probe_effects;
 pub use ranking::{ComparedSize, comparisons, comparisons_at};
 pub use sampling::{ProfileSampling, SuggestedRun};
@@ -108,6 +110,9 @@ pub struct CaseSummary {
     pub lost_share: Option<Spread>,
     /// Round trip of a cache line between the two CPUs, ns.
     pub cacheline_round_trip_ns: Option<Spread>,
+    /// Figures of a paced case; absent in other cases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paced: Option<PacedSummary>,
     /// CPU time of a message, or round trip, ns: of all roles, and of the kernel threads that work for the mechanism.
     pub cpu_ns_per_message: Option<Spread>,
     /// CPU time of each role.
@@ -127,6 +132,10 @@ pub struct CaseSummary {
 /// Returns the key of the main figure of a case.
 fn main_figure_key(case: &CaseIdentity) -> &'static str {
     match case.workload {
+        WorkloadKind::Paced => "one_way_ns_p50",
+        WorkloadKind::RoundTrip | WorkloadKind::RequestReply if case.rate_per_s.is_some() => {
+            "round_trip_ns_p50"
+        }
         WorkloadKind::RoundTrip | WorkloadKind::RequestReply => "round_trip_ns_mean",
         WorkloadKind::Stream if case.is_harness_only() => "ns_per_message",
         WorkloadKind::Stream => "bandwidth_bytes_per_s",
@@ -134,11 +143,15 @@ fn main_figure_key(case: &CaseIdentity) -> &'static str {
 }
 
 impl CaseSummary {
-    /// Returns the main figure of the case: the bandwidth in bytes/s, the mean round trip in ns, or, if nothing is
-    /// transferred, the time of a message in ns.
+    /// Returns the main figure of the case: the bandwidth in bytes/s, the mean round trip in ns, the median latency of a
+    /// paced case in ns, or, if nothing is transferred, the time of a message in ns.
     pub fn main(&self) -> Option<MainFigure> {
         let nothing = self.case.is_harness_only();
+        if self.case.rate_per_s.is_some() {
+            return self.paced.as_ref()?.latency_ns_p50.map(MainFigure::Latency);
+        }
         match self.case.workload {
+            WorkloadKind::Paced => None,
             WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
                 self.round_trip_ns_mean.map(MainFigure::RoundTrip)
             }
@@ -172,13 +185,18 @@ pub enum MainFigure {
     RoundTrip(Spread),
     /// Time of a message, ns.
     PerMessage(Spread),
+    /// Median latency from the schedule, ns.
+    Latency(Spread),
 }
 
 impl MainFigure {
     /// Returns the median and quartiles.
     pub fn spread(&self) -> Spread {
         match self {
-            Self::Bandwidth(spread) | Self::RoundTrip(spread) | Self::PerMessage(spread) => *spread,
+            Self::Bandwidth(spread)
+            | Self::RoundTrip(spread)
+            | Self::PerMessage(spread)
+            | Self::Latency(spread) => *spread,
         }
     }
 }
@@ -186,6 +204,9 @@ impl MainFigure {
 /// Returns the main figure of one sample.
 #[allow(clippy::cast_precision_loss, reason = "a rate, good to 53 bits")]
 pub fn main_figure(sample: &Sample) -> Option<f64> {
+    if sample.run.case.rate_per_s.is_some() {
+        return paced::latency_ns_p50(sample);
+    }
     sample
         .round_trip_ns_mean
         .or_else(|| sample.bandwidth_bytes_per_s.map(|bytes| bytes as f64))
@@ -313,6 +334,7 @@ fn summarize_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
         round_trip_ns_p999: spread(|s| s.round_trip_ns_p999.map(|ns| ns as f64)),
         lost_share: spread(lost_share),
         cacheline_round_trip_ns: spread(|s| s.cacheline_round_trip_ns),
+        paced: PacedSummary::new(samples),
         cpu_ns_per_message: spread(cpu_ns_per_message),
         roles: cost::by_role(&valid),
         median_interval: Bootstrap::default().median(&figures).map(|i| [i.low, i.high]),
@@ -356,6 +378,7 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         round_trip_ns_p999: None,
         lost_share: None,
         cacheline_round_trip_ns: None,
+        paced: None,
         cpu_ns_per_message: None,
         roles: BTreeMap::new(),
         median_interval: None,

@@ -22,7 +22,7 @@ const MAX_OPTION_SETS: usize = 16;
 
 /// Compares, for each placement and CPU distance class, the round trips at the smallest message size and the
 /// bandwidths at the largest, among mechanisms that transfer something. Some cases are left to the tables: those
-/// with a kernel buffer other than the default, those in a mode other than the first, and those that hand payload
+/// with a kernel buffer other than the default, those in a mode other than the first, paced ones, and those that hand payload
 /// over in place without both peers touching it.
 pub fn comparisons(summaries: &[CaseSummary]) -> Vec<Comparison> {
     let comparable = comparable(summaries);
@@ -54,7 +54,7 @@ fn comparable(summaries: &[CaseSummary]) -> Vec<&CaseSummary> {
         .iter()
         .filter(|case| Some(case.case.mode) == mode)
         .filter(|case| case.case.kernel_buffer_requested_bytes.is_none())
-        .filter(|case| case.is_delivered())
+        .filter(|case| case.is_delivered() && case.case.rate_per_s.is_none())
         .filter(|case| !case.case.is_harness_only() && case.refused.is_none())
         .collect()
 }
@@ -232,7 +232,9 @@ fn factor(workload: WorkloadKind, best: &Contender, second: &Contender) -> Optio
     let have_one_mode = best.modes.is_empty() && second.modes.is_empty();
     have_one_mode.then(|| match workload {
         WorkloadKind::Stream => best.median / second.median,
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => second.median / best.median,
+        WorkloadKind::RoundTrip | WorkloadKind::RequestReply | WorkloadKind::Paced => {
+            second.median / best.median
+        }
     })
 }
 

@@ -46,7 +46,9 @@ impl UnrankedMechanism {
     pub fn has_better_excluded_median(&self, best: &Contender, workload: WorkloadKind) -> bool {
         self.excluded_median.is_some_and(|looked| match workload {
             WorkloadKind::Stream => looked > best.median,
-            WorkloadKind::RoundTrip | WorkloadKind::RequestReply => looked < best.median,
+            WorkloadKind::RoundTrip | WorkloadKind::RequestReply | WorkloadKind::Paced => {
+                looked < best.median
+            }
         })
     }
 }

@@ -306,6 +306,11 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     if let Some(events) = chosen_events(case, instruments) {
         levels.insert(EVENTS.to_owned(), events);
     }
+    if let Some(pacing) = case.pacing() {
+        levels.insert("rate".to_owned(), pacing.rate_per_s.to_string());
+        levels.insert("arrivals".to_owned(), pacing.arrivals.to_string());
+        levels.insert("pacer".to_owned(), pacing.pacer.name().to_owned());
+    }
     if let Some(reply) = case.reply {
         levels.insert("reply".to_owned(), reply.to_string());
     }

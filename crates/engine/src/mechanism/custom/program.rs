@@ -128,6 +128,7 @@ impl ProgramPhase {
             calibration_phases: calibration.phases,
             slices_ns: calibration.slices_ns.clone(),
             kernel_thread_ns: None,
+            paced: None,
             round_trips: None,
             kernel_buffer_granted_bytes: None,
             cacheline_round_trip_ns: None,

@@ -6,7 +6,6 @@ mod ring;
 use std::fs::read_to_string;
 use std::os::fd::OwnedFd;
 
-use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Failure, Unavailable};
 use rustix::io::Errno;
 use rustix::net::SocketType;
@@ -116,7 +115,7 @@ fn has_ipc_lock() -> bool {
 /// nothing more than one reply is ever held back.
 fn send_depth(setup: &Setup<'_>) -> usize {
     let depth = setup.number(&DEPTH).and_then(|depth| usize::try_from(depth).ok()).unwrap_or(1);
-    if setup.workload == WorkloadKind::Stream { depth } else { depth.min(2) }
+    if !setup.workload.is_answered() { depth } else { depth.min(2) }
 }
 
 struct Uring;
@@ -129,7 +128,7 @@ impl Channel for Uring {
         let registered = Registered::from_setup(setup);
         let end = |socket: OwnedFd, held_back| UringEnd::new(socket, held_back, registered);
         // A peer that only receives holds nothing back.
-        let answers = if setup.workload == WorkloadKind::Stream { 1 } else { send_depth(setup) };
+        let answers = if !setup.workload.is_answered() { 1 } else { send_depth(setup) };
         Ok(Opened {
             sender: end(pair.sender.socket, send_depth(setup)),
             receiver: end(pair.receiver.socket, answers),

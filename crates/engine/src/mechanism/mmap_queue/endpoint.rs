@@ -10,7 +10,6 @@ mod sysv_semaphore;
 
 use std::sync::Arc;
 
-use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Failure, RunSpec, WorkerReport};
 use rustix::io::Errno;
 
@@ -183,7 +182,7 @@ impl<W: Wait> Channel for MmapQueue<W> {
     fn open(setup: &Setup<'_>) -> Result<Opened<MmapQueueEnd<W>>, Failure> {
         let message_bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4);
         // A stream sends nothing back, so two small slots are enough in that direction.
-        let back_bytes = if setup.workload == WorkloadKind::Stream { 1 } else { message_bytes };
+        let back_bytes = if !setup.workload.is_answered() { 1 } else { message_bytes };
         let [there, arrives_there] =
             queue(message_bytes, MessageDirection::Forward, setup.blocking)?;
         let [back, arrives_back] = queue(back_bytes, MessageDirection::Reverse, setup.blocking)?;

@@ -41,6 +41,9 @@ pub(crate) mod thread {
         unsafe { libc::pthread_getthreadid_np() }.unsigned_abs()
     }
 
+    /// Timer slack exists on Linux only.
+    pub(crate) fn minimize_timer_slack() {}
+
     /// Names the calling thread.
     #[allow(clippy::unnecessary_wraps, reason = "may fail on Linux")]
     pub(crate) fn set_name(name: &CStr) -> Result<(), Errno> {

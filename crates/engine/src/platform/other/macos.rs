@@ -64,6 +64,9 @@ pub(crate) mod thread {
         id as u32
     }
 
+    /// Timer slack exists on Linux only.
+    pub(crate) fn minimize_timer_slack() {}
+
     /// Names the calling thread.
     ///
     /// # Errors

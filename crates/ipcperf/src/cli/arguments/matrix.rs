@@ -10,11 +10,13 @@ use ipcperf_model::placement::PAIR;
 use ipcperf_observe::Instrument;
 use ipcperf_plan::{
     CustomFiles, Error, Factor, FactorError, OptionSetting, Reason, TypedLevels,
-    TypedMessageOptions, TypedRequest,
+    TypedMessageOptions, TypedPacing, TypedRequest,
 };
 
 /// Heading of the flags for message options.
 const MESSAGES: &str = "Message options";
+/// Heading of the flags for paced traffic.
+const PACING: &str = "Paced traffic";
 /// Heading of the flags for repetitions.
 const REPETITIONS: &str = "Repetitions";
 /// Heading of the flags for instruments.
@@ -75,6 +77,8 @@ pub(in crate::cli) struct MatrixArguments {
     /// pipe side by side in one table: --set pipe.capacity=64KiB,1MiB
     #[arg(long, value_name = "SIZES", default_value = Factor::KernelBuffer.default_text())]
     kernel_buffer: Vec<String>,
+    #[command(flatten)]
+    pacing: PacingArguments,
     #[command(flatten)]
     message_options: MessageOptionArguments,
     /// Stamp every message, and check the order, length and content of those that arrive
@@ -139,6 +143,7 @@ impl MatrixArguments {
             modes: words(&self.mode),
             placements: words(&self.placement),
             kernel_buffers: words(&self.kernel_buffer),
+            pacing: self.pacing.typed(),
             message_options: self.message_options.typed(),
             instruments: words(&self.instrument),
             events: [words(&self.counter_events), word(self.profile_event.as_deref())],
@@ -174,6 +179,40 @@ fn word(text: Option<&str>) -> Option<TypedLevels<'_>> {
 /// Returns the values of a flag, which may be repeated. `None` without the flag.
 fn words(texts: &[String]) -> Option<TypedLevels<'_>> {
     (!texts.is_empty()).then_some(TypedLevels::Items(texts))
+}
+
+/// Schedule of the messages.
+#[derive(Args, Debug)]
+struct PacingArguments {
+    /// Send at this many messages (or requests) per second, whatever the receiver does: a rate (500, 20k, 1M), a list
+    /// (1k,20k), or a range (1k..1M*10). Latencies count from the scheduled time of each message [default: send each
+    /// message as soon as possible]
+    #[arg(long, value_name = "RATES", help_heading = PACING, allow_negative_numbers = true)]
+    rate: Vec<String>,
+    #[arg(help = Factor::Arrivals.help("Times between messages: even (equal), poisson (exponential, as of many \
+        independent clients), burst:K (K messages at once)"))]
+    #[arg(long, value_name = "TIMES", help_heading = PACING)]
+    arrivals: Vec<String>,
+    #[arg(help = Factor::Pacer.help("How the sender waits for the time of a message: spin (exact, keeps its CPU busy) or \
+        sleep (some 50 µs late)"))]
+    #[arg(long, value_name = "PACER", help_heading = PACING)]
+    #[arg(value_parser = Known::pacers(), hide_possible_values = true)]
+    pacer: Vec<String>,
+    #[arg(help = Factor::Duration.help("Duration of a paced run (such as 500ms or 5s)"))]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_negative_numbers = true)]
+    #[arg(help_heading = PACING)]
+    duration: Option<f64>,
+}
+
+impl PacingArguments {
+    fn typed(&self) -> TypedPacing<'_> {
+        TypedPacing {
+            rate: words(&self.rate),
+            arrivals: words(&self.arrivals),
+            pacer: words(&self.pacer),
+            duration_s: self.duration,
+        }
+    }
 }
 
 /// Work on messages in addition to sending and receiving them.

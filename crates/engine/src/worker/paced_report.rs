@@ -1,0 +1,156 @@
+//! Report of a peer on a paced run, and its combination with that of the other peer.
+
+use ipcperf_model::pacing::{Arrivals, Pacer, Pacing};
+use ipcperf_model::{Failure, Latencies, PacedMeasurement, PacerReport, Role, RoleUsage};
+use serde::{Deserialize, Serialize};
+
+use crate::shared_state::Control;
+use crate::workload::{PacedPeer, checkpoint_message};
+
+/// Part of the report that a paced run adds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct PacedReport {
+    /// Pacer, of the peer that sends.
+    pacer: Option<PacerReport>,
+    /// Arrivals, of the peer that measures latencies.
+    arrivals: Option<ArrivalReport>,
+    scheduled_per_s: f64,
+    clock_uncertainty_ns: Option<f64>,
+}
+
+/// Latencies of the messages that arrived.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct ArrivalReport {
+    from_schedule: Latencies,
+    from_send: Latencies,
+    achieved_per_s: f64,
+    backlogs: [u64; 4],
+}
+
+/// CPU time of the thread that sends, and wall time, over the same period.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SenderTime {
+    pub(super) cpu_ns: u64,
+    pub(super) wall_ns: u64,
+}
+
+impl PacedReport {
+    /// Builds the report of the peer that ran `role`, which used `usage` and, if it sent, `time`. Messages that are
+    /// `answered` are measured by the peer that sends them.
+    pub(super) fn new(
+        peer: &PacedPeer,
+        role: Role,
+        is_answered: bool,
+        (usage, time): (&RoleUsage, SenderTime),
+        control: &Control,
+    ) -> Result<Self, Failure> {
+        let measures = role == Role::Both || is_answered == (role == Role::Sender);
+        let arrivals = measures.then(|| ArrivalReport::new(peer, control)).transpose()?;
+        let pacer = (role != Role::Receiver).then(|| pacer_report(peer, usage, time, control));
+        let scheduled_per_s = per_s(peer.pacing().messages, peer.end_ns() + gap_ns(peer.pacing()));
+        Ok(Self { pacer, arrivals, scheduled_per_s, clock_uncertainty_ns: None })
+    }
+
+    /// Adds the bounds on the clocks from before and after the run, in ticks; both must be known.
+    pub(super) fn with_clock_bounds(self, bounds: [Option<f64>; 2], control: &Control) -> Self {
+        let [before, after] = bounds;
+        let ns_per_tick = control.ns_per_tick();
+        let larger = before.zip(after).map(|(before, after)| before.max(after) * ns_per_tick);
+        Self { clock_uncertainty_ns: larger, ..self }
+    }
+}
+
+impl ArrivalReport {
+    fn new(peer: &PacedPeer, control: &Control) -> Result<Self, Failure> {
+        let ns_per_tick = control.ns_per_tick();
+        #[allow(clippy::cast_precision_loss, reason = "seconds in ns")]
+        let last_ns = peer.counts.last.saturating_sub(control.schedule_start()) as f64 * ns_per_tick;
+        let messages = peer.pacing().messages;
+        let at = peer.counts.at_checkpoints;
+        let backlogs = std::array::from_fn(|quarter| {
+            checkpoint_message(messages, quarter).saturating_sub(at[quarter])
+        });
+        Ok(Self {
+            from_schedule: peer.latencies.from_schedule.latencies(ns_per_tick)?,
+            from_send: peer.latencies.from_send.latencies(ns_per_tick)?,
+            achieved_per_s: per_s(peer.counts.arrived, last_ns + gap_ns(peer.pacing())),
+            backlogs,
+        })
+    }
+}
+
+/// Time between two messages, or two bursts, ns.
+#[allow(clippy::cast_precision_loss, reason = "a rate of at most 1e9")]
+fn gap_ns(pacing: &Pacing) -> f64 {
+    let together = match pacing.arrivals {
+        Arrivals::Even | Arrivals::Poisson => 1,
+        Arrivals::Burst(messages) => messages,
+    };
+    f64::from(together) * 1e9 / pacing.rate_per_s.max(1) as f64
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a number of messages")]
+fn per_s(messages: u64, duration_ns: f64) -> f64 {
+    messages as f64 * 1e9 / duration_ns
+}
+
+fn pacer_report(
+    peer: &PacedPeer,
+    usage: &RoleUsage,
+    time: SenderTime,
+    control: &Control,
+) -> PacerReport {
+    let ns_per_tick = control.ns_per_tick();
+    PacerReport {
+        sent_messages: peer.sent,
+        on_time: peer.delays.on_time.delays(ns_per_tick),
+        in_gap: peer.delays.in_gap.delays(ns_per_tick),
+        behind: peer.delays.behind.delays(ns_per_tick),
+        cpu_ns: match peer.pacing().pacer {
+            Pacer::Spin => spinning_cpu_ns(peer, usage, time),
+            Pacer::Sleep => peer.waited.sleep_cpu_ns,
+        },
+    }
+}
+
+/// CPU time spent spinning, ns: the time spent waiting, without the part of it in which the thread did not run. Reading the
+/// thread's clock around each wait would disturb what is measured. If the thread never slept, all of the time without CPU
+/// passed against its will: while it waited, since that is nearly all of the time. Otherwise it may have slept in a send,
+/// and only its run delay counts. Either way, the part is not longer than the gaps.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "seconds in ns"
+)]
+fn spinning_cpu_ns(peer: &PacedPeer, usage: &RoleUsage, time: SenderTime) -> u64 {
+    let off_ns = time.wall_ns.saturating_sub(time.cpu_ns);
+    let unwilling_ns = match usage.voluntary_switches {
+        0 => off_ns,
+        _ => off_ns.min(usage.run_delay_ns.unwrap_or(off_ns)),
+    };
+    let waited = &peer.waited;
+    let off_ns = (unwilling_ns as f64).min(waited.gaps_ns);
+    (waited.total_ns - off_ns).max(0.0) as u64
+}
+
+/// Combines the reports of the peers, the sender's first; `None` if one of them is missing.
+pub(super) fn combine(reports: impl Iterator<Item = PacedReport>) -> Option<PacedMeasurement> {
+    let (mut pacer, mut arrivals, mut uncertainty_ns, mut scheduled_per_s) = (None, None, None, 0.0);
+    for report in reports {
+        pacer = pacer.or(report.pacer);
+        arrivals = arrivals.or(report.arrivals);
+        uncertainty_ns = uncertainty_ns.or(report.clock_uncertainty_ns);
+        scheduled_per_s = report.scheduled_per_s;
+    }
+    let ArrivalReport { from_schedule, from_send, achieved_per_s, backlogs } = arrivals?;
+    Some(PacedMeasurement {
+        from_schedule,
+        from_send,
+        pacer: pacer?,
+        scheduled_per_s,
+        achieved_per_s,
+        backlogs,
+        clock_uncertainty_ns: uncertainty_ns,
+    })
+}

@@ -1,0 +1,387 @@
+//! Paced runs: messages, or requests, at the times of a schedule, whatever the receiver does (open loop).
+//!
+//! The sender never waits for the receiver longer than the mechanism blocks it, and catches up afterwards. A latency
+//! counts from the time at which the message was due, and once more from the time at which it was sent, as other tools
+//! measure it. A run that is far from carrying its rate ends after [`MAX_STRETCH`] times its schedule.
+//!
+//! The loops are compiled once for all mechanisms: see [`MessageEnd`].
+
+use ipcperf_model::pacing::{Pacer, Pacing};
+use ipcperf_model::{Answer, Failure, Role};
+use rustix::io::Errno;
+
+use super::interleaved::{Leg, transfer_range};
+use super::latency_recorder::{ArrivalCounts, LatencyHistograms, LatencyRecorder, ScheduleStart};
+use super::pacer::{Delays, Punctuality, Waiting, WaitingTimes};
+use super::schedule::{CHECKPOINTS, Schedule};
+use super::send_times::{SendStamp, SendTimes};
+use super::{Task, lossy, transfer};
+use crate::channel::MessageEnd;
+use crate::clock::{now_ns, ticks, ticks_after_loads};
+use crate::payload_check::{MessageDirection, Payload, Processed};
+use crate::platform::thread;
+use crate::shared_state::Control;
+
+/// Duration of a run, as a multiple of its schedule, after which the sender gives up.
+const MAX_STRETCH: f64 = 2.0;
+/// Time between the start of a schedule and its announcement, ns: enough for the sender to enter its loop.
+const LEAD_NS: f64 = 20_000.0;
+
+/// Task of a paced peer: the type of its end is erased, and whether messages are processed is decided at run time.
+pub type PacedTask<'a> = Task<'a, dyn MessageEnd + 'a, Option<Processed>>;
+
+/// State of a peer of a paced run.
+#[derive(Debug)]
+pub struct PacedPeer {
+    pacing: Pacing,
+    times: SendTimes,
+    checkpoints_ns: [f64; CHECKPOINTS],
+    /// Latencies of the messages that arrived here, or of the round trips that began here.
+    pub latencies: LatencyHistograms,
+    /// Delays of the messages that were sent from here.
+    pub delays: Delays,
+    /// Arrivals of these messages.
+    pub counts: ArrivalCounts,
+    /// Times spent waiting for the schedule.
+    pub waited: WaitingTimes,
+    /// Number of messages that were sent.
+    pub sent: u64,
+}
+
+impl PacedPeer {
+    /// Creates the state for a run of `pacing` with the stamps in `times`, with all of its memory present.
+    #[must_use]
+    pub fn new(pacing: Pacing, times: SendTimes) -> Self {
+        times.touch();
+        Self {
+            pacing,
+            times,
+            checkpoints_ns: Schedule::new(&pacing).checkpoints_ns(pacing.messages),
+            latencies: LatencyHistograms::new_touched(),
+            delays: Delays::new_touched(),
+            counts: ArrivalCounts::default(),
+            waited: WaitingTimes::default(),
+            sent: 0,
+        }
+    }
+
+    /// Schedule of the run.
+    #[must_use]
+    pub const fn pacing(&self) -> &Pacing {
+        &self.pacing
+    }
+
+    /// Time at which the last message is due, ns after the start.
+    #[must_use]
+    pub const fn end_ns(&self) -> f64 {
+        self.checkpoints_ns[CHECKPOINTS - 1]
+    }
+
+    /// Discards what was recorded.
+    pub fn clear(&mut self) {
+        self.latencies.clear();
+        self.delays.clear();
+    }
+
+    /// Runs the part of `role`; `other` is the other end, if one thread runs both.
+    ///
+    /// # Errors
+    /// Returns the first call that failed, or the first message that was wrong.
+    pub fn run<'a>(
+        &mut self,
+        role: Role,
+        task: &mut PacedTask<'a>,
+        other: Option<&mut (dyn MessageEnd + 'a)>,
+        traffic: Traffic,
+    ) -> Result<(), Failure> {
+        match (role, traffic, other) {
+            (Role::Receiver, Traffic::OneWay, _) => self.receive(task),
+            (Role::Receiver, Traffic::Answered, _) => answer(task),
+            (_, Traffic::OneWay, None) => self.send(task),
+            (_, Traffic::Answered, None) => self.request(task),
+            (_, Traffic::OneWay, Some(other)) => self.send_to_self(task, other),
+            (_, Traffic::Answered, Some(other)) => self.request_of_self(task, other),
+        }
+    }
+
+    /// Splits the state into the sender's loop and the recorder.
+    fn begin<'a>(&'a mut self, control: &'a Control) -> (SenderLoop<'a>, LatencyRecorder<'a>) {
+        let (pacing, checkpoints_ns) = (&self.pacing, self.checkpoints_ns);
+        let recorder = LatencyRecorder::new(pacing, checkpoints_ns, &mut self.latencies);
+        (SenderLoop::begin(pacing, self.times, &mut self.delays, control), recorder)
+    }
+
+    fn send(&mut self, task: &mut PacedTask<'_>) -> Result<(), Failure> {
+        let (mut meter, bytes) = (task.meter, task.size.buffer_bytes);
+        let (mut sender, _) = self.begin(task.control);
+        while let Some(message) = sender.wait() {
+            let what = (message.number, bytes);
+            let complete = |content: &mut [u8]| sender.stamp(&message, content);
+            transfer::send_with(task, what, MessageDirection::Forward, &mut meter, complete)?;
+            // An end that holds messages back until more follow would delay them by the time between messages.
+            task.flush()?;
+        }
+        task.meter = meter;
+        (self.sent, self.waited) = sender.finish();
+        if task.end.traits().lossy {
+            lossy::send_end(task)?;
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, task: &mut PacedTask<'_>) -> Result<(), Failure> {
+        let checkpoints_ns = self.checkpoints_ns;
+        let mut recorder = LatencyRecorder::new(&self.pacing, checkpoints_ns, &mut self.latencies);
+        if task.end.traits().lossy {
+            receive_some(task, self.times, &mut recorder)?;
+        } else {
+            receive_all(task, self.times, &mut recorder)?;
+        }
+        self.counts = recorder.counts();
+        task.control.finish(now_ns(), self.counts.arrived);
+        if task.end.traits().lossy {
+            task.control.end_stream();
+        }
+        Ok(())
+    }
+
+    fn request(&mut self, task: &mut PacedTask<'_>) -> Result<(), Failure> {
+        let (mut meter, answered_as) = (task.meter, task.reply_stamp());
+        let (there, back) = (task.size.buffer_bytes, task.message_bytes(0, MessageDirection::Reverse));
+        self.make_trips(task, |task, number| {
+            transfer::send(task, (number, there), MessageDirection::Forward, &mut meter)?;
+            transfer::receive(task, (number, back), answered_as, &mut meter)
+        })?;
+        task.meter = meter;
+        Ok(())
+    }
+
+    fn request_of_self<'a>(
+        &mut self,
+        task: &mut PacedTask<'a>,
+        other: &mut (dyn MessageEnd + 'a),
+    ) -> Result<(), Failure> {
+        let answered_as = task.reply_stamp();
+        self.make_trips(task, |task, number| {
+            let one = number..number + 1;
+            let there = transfer_range(task, other, one.clone(), Leg::FORWARD, || {})?;
+            let back = transfer_range(task, other, one.clone(), Leg::reverse(answered_as), || {})?;
+            if (there, back) == (one.end, one.end) { Ok(()) } else { Err(super::round_trip::trip_lost(number)) }
+        })
+    }
+
+    fn send_to_self<'a>(
+        &mut self,
+        task: &mut PacedTask<'a>,
+        other: &mut (dyn MessageEnd + 'a),
+    ) -> Result<(), Failure> {
+        let (mut sender, mut recorder) = self.begin(task.control);
+        let start = sender.start;
+        while let Some(message) = sender.wait() {
+            let number = message.number;
+            let stamp = SendStamp { number, sent: sender.record_send(&message) };
+            let reached = transfer_range(task, other, number..number + 1, Leg::FORWARD, || {})?;
+            if reached > number {
+                recorder.record(start, stamp, ticks_after_loads());
+            }
+        }
+        let (counts, (sent, waited)) = (recorder.counts(), sender.finish());
+        (self.counts, self.sent, self.waited) = (counts, sent, waited);
+        task.control.finish(now_ns(), counts.arrived);
+        Ok(())
+    }
+
+    /// Makes a `trip` for every request of the schedule.
+    fn make_trips<'a>(
+        &mut self,
+        task: &mut PacedTask<'a>,
+        mut trip: impl FnMut(&mut PacedTask<'a>, u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (mut sender, mut recorder) = self.begin(task.control);
+        let start = sender.start;
+        while let Some(message) = sender.wait() {
+            let stamp = SendStamp { number: message.number, sent: sender.record_send(&message) };
+            trip(task, message.number)?;
+            recorder.record(start, stamp, ticks_after_loads());
+        }
+        let (counts, (sent, waited)) = (recorder.counts(), sender.finish());
+        (self.counts, self.sent, self.waited) = (counts, sent, waited);
+        task.control.finish(now_ns(), counts.arrived);
+        Ok(())
+    }
+}
+
+/// Whether messages are answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// Messages go one way.
+    OneWay,
+    /// Each message is answered before the next is sent.
+    Answered,
+}
+
+/// A message that is due.
+struct DueMessage {
+    number: u64,
+    due: u64,
+    punctuality: Punctuality,
+}
+
+/// Schedule, waiting and records of a sender.
+struct SenderLoop<'a> {
+    start: ScheduleStart,
+    schedule: Schedule,
+    waiting: Waiting,
+    times: SendTimes,
+    delays: &'a mut Delays,
+    control: &'a Control,
+    next: u64,
+    messages: u64,
+    /// Time after which no further message is sent, ticks.
+    give_up: u64,
+}
+
+impl<'a> SenderLoop<'a> {
+    /// Starts the schedule.
+    fn begin(pacing: &Pacing, times: SendTimes, delays: &'a mut Delays, control: &'a Control) -> Self {
+        if pacing.pacer == Pacer::Sleep {
+            thread::minimize_timer_slack();
+        }
+        let ns_per_tick = control.ns_per_tick();
+        control.begin(now_ns());
+        let now = ScheduleStart { ticks: ticks(), ns_per_tick };
+        let start = ScheduleStart { ticks: now.after(LEAD_NS), ns_per_tick };
+        control.begin_schedule(start.ticks);
+        #[allow(clippy::cast_precision_loss, reason = "seconds in ns")]
+        let give_up = start.after(pacing.duration_ns() as f64 * MAX_STRETCH);
+        Self {
+            start,
+            schedule: Schedule::new(pacing),
+            waiting: Waiting::new(pacing.pacer, ns_per_tick),
+            times,
+            delays,
+            control,
+            next: 0,
+            messages: pacing.messages,
+            give_up,
+        }
+    }
+
+    /// Waits until the next message is due; `None` after the last one.
+    fn wait(&mut self) -> Option<DueMessage> {
+        if self.next >= self.messages {
+            return None;
+        }
+        let due = self.start.after(self.schedule.next_ns());
+        let (number, punctuality) = (self.next, self.waiting.until(due));
+        self.next += 1;
+        if punctuality == Punctuality::Behind && ticks() > self.give_up && self.next < self.messages {
+            self.messages = self.next;
+            self.control.shorten_schedule(self.messages);
+        }
+        Some(DueMessage { number, due, punctuality })
+    }
+
+    /// Records that `message` is sent now, and returns the time, ticks.
+    fn record_send(&mut self, message: &DueMessage) -> u64 {
+        let sent = ticks();
+        self.delays.record(message.punctuality, sent.saturating_sub(message.due).max(1));
+        sent
+    }
+
+    /// Records that `message` is sent now, and writes its stamp.
+    fn stamp(&mut self, message: &DueMessage, content: &mut [u8]) {
+        let sent = self.record_send(message);
+        self.times.store(SendStamp { number: message.number, sent }, content);
+    }
+
+    /// Returns the number of messages that were sent, and the times spent waiting.
+    fn finish(self) -> (u64, WaitingTimes) {
+        (self.next, self.waiting.times())
+    }
+}
+
+fn schedule_start(control: &Control) -> ScheduleStart {
+    ScheduleStart { ticks: control.schedule_start(), ns_per_tick: control.ns_per_tick() }
+}
+
+/// Whether message `number` is the last one of those that the sender has announced.
+fn is_last(control: &Control, number: u64) -> bool {
+    control.shortened_schedule() == Some(number + 1)
+}
+
+/// Receives every message.
+fn receive_all(
+    task: &mut PacedTask<'_>,
+    times: SendTimes,
+    recorder: &mut LatencyRecorder<'_>,
+) -> Result<(), Failure> {
+    let (mut meter, control) = (task.meter, task.control);
+    for number in task.size.numbers() {
+        let arrived = |message: &[u8]| {
+            let now = ticks_after_loads();
+            let stamp = SendStamp { number, ..times.load(number, message) };
+            recorder.record(schedule_start(control), stamp, now);
+        };
+        let what = (number, task.size.buffer_bytes);
+        transfer::receive_with(task, what, MessageDirection::Forward, &mut meter, arrived)?;
+        if is_last(control, number) {
+            break;
+        }
+    }
+    task.meter = meter;
+    Ok(())
+}
+
+/// Receives messages that may follow lost ones, until an empty one marks the end.
+fn receive_some(
+    task: &mut PacedTask<'_>,
+    times: SendTimes,
+    recorder: &mut LatencyRecorder<'_>,
+) -> Result<(), Failure> {
+    let (bytes, traits) = (task.size.buffer_bytes, task.end.traits());
+    let mut next = 0;
+    loop {
+        task.meter.transfers += 1;
+        let into = task.incoming.buffer(traits, next, bytes);
+        match task.end.recv(into) {
+            Ok(0) => return Ok(()),
+            Ok(got) => {
+                let (now, message) = (ticks_after_loads(), &into[..got]);
+                let expected = task.payload.message_number(message, next);
+                let stamp = times.load(expected, message);
+                if stamp.number < next || stamp.number >= task.size.messages {
+                    return Err(lossy::out_of_order(stamp.number, next));
+                }
+                recorder.record(schedule_start(task.control), stamp, now);
+                task.payload.check(message, stamp.number, MessageDirection::Forward)?;
+                if got != bytes {
+                    return Err(transfer::boundary_lost(bytes, got));
+                }
+                next = stamp.number + 1;
+            }
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(transfer::call_failed("receive", bytes, errno)),
+        }
+    }
+}
+
+/// Answers every request. The number of the last one is announced before it is sent, and stays announced.
+fn answer(task: &mut PacedTask<'_>) -> Result<(), Failure> {
+    let (bytes, control) = (task.size.buffer_bytes, task.control);
+    let mut meter = task.meter;
+    for number in task.size.numbers() {
+        match task.answer {
+            Answer::Echo => transfer::echo(task, (number, bytes), &mut meter)?,
+            Answer::Separate(back) => {
+                transfer::receive(task, (number, bytes), MessageDirection::Forward, &mut meter)?;
+                transfer::send(task, (number, back), MessageDirection::Reverse, &mut meter)?;
+            }
+        }
+        if is_last(control, number) {
+            break;
+        }
+    }
+    task.meter = meter;
+    Ok(())
+}
