@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ipcperf.columns import FAILURE, SAMPLE, Columns, Kind
+from ipcperf.columns import FAILURE, PACED, PACED_RUN, SAMPLE, Columns, Kind
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "results.schema.json").read_text())["$defs"]
 # Lists, which become comma-separated text or stay as they are. Options become separate columns.
@@ -22,7 +22,7 @@ def of_schema(key: dict[str, Any]) -> Kind:
     return next(KINDS[one] for one in listed if one in KINDS)
 
 
-@pytest.mark.parametrize(("line", "columns"), [("Sample", SAMPLE), ("FailedRun", FAILURE)])
+@pytest.mark.parametrize(("line", "columns"), [("Sample", SAMPLE | PACED), ("FailedRun", FAILURE | PACED_RUN)])
 def test_every_key_of_the_schema_is_a_column_of_its_kind(line: str, columns: Columns) -> None:
     keys = SCHEMA[line]["properties"]
     kinds = {name: OTHERWISE.get(name) or of_schema(key) for name, key in keys.items() if name != "options"}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ipcperf_engine::channel::Mechanism;
 use ipcperf_model::Mode;
-use ipcperf_model::workload;
+use ipcperf_model::workload::{self, WorkloadKind};
 use rustix::process::Signal;
 
 use crate::max_message::largest_message;
@@ -33,9 +33,10 @@ fn kill_each(mechanism: &Mechanism, mode: Mode, workload: &str) {
     let processes = processes(mechanism, mode);
     let runs = processes.max(3);
     let arguments = format!(
-        "-m {} -w {workload} -b {} --total 1000000GB --mode {} --timeout {NEVER_S} --repetitions {}",
+        "-m {} -w {workload} -b {} {} --mode {} --timeout {NEVER_S} --repetitions {}",
         mechanism.name,
         largest_message(mechanism, 64),
+        endless(workload == WorkloadKind::Paced.name()),
         mode.name(),
         runs - 1,
     );
@@ -50,6 +51,11 @@ fn kill_each(mechanism: &Mechanism, mode: Mode, workload: &str) {
     }
     command.finish(HANG).expect(4);
     assert_reported(&sandbox, runs);
+}
+
+/// Arguments of a run that does not end by itself while a test waits.
+pub(crate) const fn endless(is_paced: bool) -> &'static str {
+    if is_paced { "--rate 5k --duration 3600" } else { "--total 1000000GB" }
 }
 
 /// Waits until the run in progress has `processes` processes that have used more CPU time than the set-up takes, and

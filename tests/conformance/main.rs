@@ -15,6 +15,7 @@ mod killed;
 mod limits;
 mod low_resources;
 mod mechanisms;
+mod paced;
 mod random_cases;
 mod random_kills;
 mod timeout;

@@ -9,7 +9,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rustix::process::Signal;
 
-use crate::killed::await_worker;
+use crate::killed::{await_worker, endless};
 use crate::mechanisms::in_parallel;
 use crate::processes::{descendants, signal, wait_for};
 use crate::random_cases::{RandomCase, draw, from_environment, generator, seed};
@@ -51,7 +51,7 @@ fn is_refused(case: &RandomCase) -> bool {
 /// Both runs of the case are endless: each must end by its kill.
 fn kill_in_endless_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) {
     let sandbox = Sandbox::open();
-    let command = start(&sandbox, case, "--total 1000000GB");
+    let command = start(&sandbox, case, endless(case.is_paced));
     let mut worker = 0;
     for run in 0..2 {
         worker = await_worker(&command, worker);

@@ -24,7 +24,8 @@ pub const MAX_BURST: u32 = 1_000_000;
 /// Flag that sets the rate, without its dashes.
 pub const RATE_FLAG: &str = "rate";
 /// Description of the valid arrivals.
-pub const VALID_ARRIVALS: &str = "even, poisson or burst:K, where K is a number of messages from 1 to 1000000";
+pub const VALID_ARRIVALS: &str =
+    "even, poisson or burst:K, where K is a number of messages from 1 to 1000000";
 
 /// Schedule of the messages of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,7 +70,7 @@ impl Pacing {
 #[must_use]
 pub fn message_count(rate_per_s: u64, duration: Option<Duration>) -> u64 {
     let within = |duration: Duration| {
-        let messages = u128::from(rate_per_s) * duration.as_nanos() / 1_000_000_000;
+        let messages = u128::from(rate_per_s).saturating_mul(duration.as_nanos()) / 1_000_000_000;
         u64::try_from(messages).unwrap_or(u64::MAX)
     };
     match duration {
@@ -80,7 +81,18 @@ pub fn message_count(rate_per_s: u64, duration: Option<Duration>) -> u64 {
 
 /// Distribution of the times between the messages of a schedule.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -191,7 +203,9 @@ mod tests {
 
     #[test]
     fn arrivals_are_read_as_they_are_written() {
-        for arrivals in [Arrivals::Even, Arrivals::Poisson, Arrivals::Burst(1), Arrivals::Burst(MAX_BURST)] {
+        for arrivals in
+            [Arrivals::Even, Arrivals::Poisson, Arrivals::Burst(1), Arrivals::Burst(MAX_BURST)]
+        {
             assert_eq!(arrivals.to_string().parse(), Ok(arrivals));
         }
         for wrong in ["", "evn", "burst", "burst:", "burst:0", "burst:-1", "burst:1000001"] {

@@ -1,8 +1,8 @@
 //! Order of runs: one block after another, with the cases shuffled within each block.
 
-use rand::{Rng as _, SeedableRng};
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
+use rand::{Rng as _, SeedableRng};
 
 /// Returns the order of `cases` in `block`, as case numbers. The same seed gives the same order on every machine:
 /// ChaCha8 is specified bit by bit, and each block has a separate stream.
@@ -51,8 +51,10 @@ mod tests {
 
     #[test]
     fn every_run_has_a_schedule_of_its_own() {
-        let runs = (0..4).flat_map(|block| (0..5).flat_map(move |place| [(block, place, 1), (block, place, 2)]));
-        let seeds: Vec<u64> = runs.map(|(block, place, attempt)| schedule_seed(1, block, place, attempt)).collect();
+        let runs = (0..4)
+            .flat_map(|block| (0..5).flat_map(move |place| [(block, place, 1), (block, place, 2)]));
+        let seeds: Vec<u64> =
+            runs.map(|(block, place, attempt)| schedule_seed(1, block, place, attempt)).collect();
         let distinct: std::collections::HashSet<&u64> = seeds.iter().collect();
         assert_eq!((distinct.len(), schedule_seed(1, 0, 0, 1)), (40, seeds[0]));
         assert_ne!(schedule_seed(2, 0, 0, 1), seeds[0]);

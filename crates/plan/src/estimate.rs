@@ -25,7 +25,9 @@ pub(super) fn estimate_run(spec: &RunSpec) -> Duration {
     let message = spec.largest_bytes();
     let paced = spec.pacing.map(|pacing| Duration::from_nanos(pacing.duration_ns()));
     let total = spec.total_bytes;
-    let sample = paced.unwrap_or_else(|| total.map_or_else(|| SAMPLE.max(time_of(message.saturating_mul(MIN_MESSAGES))), time_of));
+    let sample = paced.unwrap_or_else(|| {
+        total.map_or_else(|| SAMPLE.max(time_of(message.saturating_mul(MIN_MESSAGES))), time_of)
+    });
     let probes = match peer_placement(spec) {
         PeerPlacement::SeparateCpus => PROBES,
         PeerPlacement::OneCpu | PeerPlacement::Unpinned => Duration::ZERO,

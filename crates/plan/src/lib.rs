@@ -49,9 +49,7 @@ pub use request::{MAX_TIMEOUT_S, Request, SurveyLength};
 pub use spelling::{mechanism_names, unknown_word_error};
 pub use stopping_rule::{MAX_TIME_LIMIT_S, StoppingRule};
 pub use total::Total;
-pub use typed::{
-    OptionSetting, TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest,
-};
+pub use typed::{OptionSetting, TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest};
 
 /// Name under which the command starts itself to inspect a library, which may crash that process.
 pub const DESCRIBE_LIBRARY: &str = "library";

@@ -149,7 +149,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        CustomFiles, OptionSetting, Plan, TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest,
+        CustomFiles, OptionSetting, Plan, TypedLevels, TypedMessageOptions, TypedPacing,
+        TypedRequest,
     };
 
     fn two_cpus() -> Topology {

@@ -93,9 +93,9 @@ impl TypedPacing<'_> {
         ParsedPacing {
             rates: self.rate.map_or(Ok(Vec::new()), parse_rates),
             arrivals: spelling::parse_levels(Factor::Arrivals, self.arrivals, parse_arrivals),
-            pacers: self
-                .pacer
-                .map_or(Ok(Vec::new()), |words| spelling::parse_list(Factor::Pacer, words, parse_pacer)),
+            pacers: self.pacer.map_or(Ok(Vec::new()), |words| {
+                spelling::parse_list(Factor::Pacer, words, parse_pacer)
+            }),
             duration: self.duration_s.map(parse_duration).transpose(),
             given: first(Factor::Arrivals, self.arrivals)
                 .or_else(|| first(Factor::Pacer, self.pacer))
@@ -125,13 +125,17 @@ impl ParsedPacing {
         let Ok(rates) = &self.rates else { return Vec::new() };
         if !rates.is_empty() {
             let is_total = total.is_some_and(|total| total != Total::Calibrated);
-            let error = || FactorError::new(Factor::Total, "", Reason::NotWith(Factor::Rate, Factor::Duration));
+            let error = || {
+                FactorError::new(Factor::Total, "", Reason::NotWith(Factor::Rate, Factor::Duration))
+            };
             return is_total.then(error).into_iter().collect();
         }
         let paced = workloads.contains(&WorkloadKind::Paced);
         let paced = paced.then(|| (Factor::Workload, WorkloadKind::Paced.name().to_owned()));
         let idle = paced.or_else(|| self.given.clone());
-        idle.map(|(factor, word)| FactorError::new(factor, &word, Reason::NeedsRate)).into_iter().collect()
+        idle.map(|(factor, word)| FactorError::new(factor, &word, Reason::NeedsRate))
+            .into_iter()
+            .collect()
     }
 
     /// Returns the schedules.
@@ -207,10 +211,18 @@ mod tests {
     #[test]
     fn contradictions_are_named() {
         let words = |pacing: ParsedPacing, workload, total| {
-            pacing.contradictions(&[workload], Some(total)).iter().map(ToString::to_string).collect::<Vec<_>>()
+            pacing
+                .contradictions(&[workload], Some(total))
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
         };
-        let (stream, paced, calibrated) = (WorkloadKind::Stream, WorkloadKind::Paced, Total::Calibrated);
-        assert_eq!(words(parsed(None, None), paced, calibrated), ["-w paced needs --rate, such as --rate 10k"]);
+        let (stream, paced, calibrated) =
+            (WorkloadKind::Stream, WorkloadKind::Paced, Total::Calibrated);
+        assert_eq!(
+            words(parsed(None, None), paced, calibrated),
+            ["-w paced needs --rate, such as --rate 10k"]
+        );
         let arrivals = words(parsed(None, Some("poisson")), stream, calibrated);
         assert_eq!(arrivals, ["--arrivals poisson needs --rate, such as --rate 10k"]);
         let total = words(parsed(Some("1k"), None), paced, Total::Bytes(5));

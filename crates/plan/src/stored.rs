@@ -14,9 +14,9 @@ use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{CustomKind, Mode, RunSpec, WarmUp, size};
 
 use super::custom::whole_name;
-use super::pacing::max_duration_ns;
 use super::instruments::check_events;
 use super::options::{find_option, is_custom_option, parse_values};
+use super::pacing::max_duration_ns;
 use super::request::{check_attempts, check_timeout};
 use super::{Case, CustomFiles, Plan, StoppingRule, TypedLevels, cell};
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! Values that only samples of paced runs have.
 
-use ipcperf_model::pacing::Pacing;
+use ipcperf_model::pacing::{Pacer, Pacing};
 use ipcperf_model::{Latencies, PacedMeasurement, SendDelays};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -118,17 +118,25 @@ pub struct PacedValues {
     pub round_trip_from_send_histogram: Option<String>,
 }
 
+/// Messages of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Traffic {
+    /// Nothing is transferred, so only the pacer is measured.
+    None,
+    /// Messages go one way.
+    OneWay,
+    /// Each message is answered, and latencies are round trips.
+    Answered,
+}
+
 impl PacedValues {
-    /// Builds the values of a run of `pacing`. Latencies of messages that are answered are round trips.
-    pub(crate) fn new(pacing: &Pacing, measured: PacedMeasurement, is_answered: bool) -> Self {
+    /// Builds the values of a run of `pacing`.
+    pub(crate) fn new(pacing: &Pacing, measured: PacedMeasurement, traffic: Traffic) -> Self {
         let pacer = &measured.pacer;
         let share = |delays: &SendDelays| share(delays.messages, pacer.sent_messages);
-        let spins = pacing.pacer == ipcperf_model::pacing::Pacer::Spin;
+        let spins = pacing.pacer == Pacer::Spin;
         let values = Self {
             scheduled_per_s: Some(measured.scheduled_per_s),
-            achieved_per_s: Some(measured.achieved_per_s),
-            saturated: Some(measured.is_saturated(pacing.messages)),
-            backlog_messages: measured.backlogs.last().copied(),
             pacer_gap_share: spins.then(|| share(&pacer.in_gap)).flatten(),
             pacer_gap_ns_p50: pacer.in_gap.p50_ns,
             pacer_gap_ns_max: pacer.in_gap.max_ns,
@@ -139,14 +147,22 @@ impl PacedValues {
             pacer_error_ns_p99: pacer.on_time.p99_ns,
             pacer_error_ns_p999: pacer.on_time.p999_ns,
             pacer_cpu_ns: Some(pacer.cpu_ns),
-            clock_uncertainty_ns: measured.clock_uncertainty_ns,
             ..Self::default()
         };
+        if traffic == Traffic::None {
+            return values;
+        }
+        let values = Self {
+            achieved_per_s: Some(measured.achieved_per_s),
+            saturated: Some(measured.is_saturated(pacing.messages)),
+            backlog_messages: measured.backlogs.last().copied(),
+            clock_uncertainty_ns: measured.clock_uncertainty_ns,
+            ..values
+        };
         let PacedMeasurement { from_schedule, from_send, .. } = measured;
-        if is_answered {
-            values.with_round_trips(from_send)
-        } else {
-            values.with_one_way(from_schedule, from_send)
+        match traffic {
+            Traffic::Answered => values.with_round_trips(from_send),
+            Traffic::OneWay | Traffic::None => values.with_one_way(from_schedule, from_send),
         }
     }
 

@@ -3,17 +3,15 @@
 use std::borrow::Cow;
 use std::fmt::Formatter;
 
-use ipcperf_model::{
-    Latencies, Measurement, Role, RoleUsage, RoundTrips, UserSystemSplit, WarmUp,
-};
+use ipcperf_model::{Latencies, Measurement, Role, RoleUsage, RoundTrips, UserSystemSplit, WarmUp};
 use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::intrusive::is_any_intrusive;
-use super::paced_values::PacedValues;
+use super::paced_values::{PacedValues, Traffic};
 use super::roles::RoleValues;
-use crate::identity::RunIdentity;
+use crate::identity::{CaseIdentity, RunIdentity};
 
 /// Reason why a sample is stored but excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -229,7 +227,7 @@ impl Sample {
     ) -> Self {
         let paced = measurement.paced.take();
         let pacing = run.case.pacing();
-        if let Some(paced) = paced.as_ref().filter(|_| run.case.workload.is_answered()) {
+        if let Some(paced) = paced.as_ref().filter(|_| traffic(&run.case) == Traffic::Answered) {
             measurement.round_trips = Some(round_trips_from_schedule(&paced.from_schedule));
         }
         let trips = measurement.round_trips.as_ref();
@@ -272,7 +270,7 @@ impl Sample {
             round_trip_timed_every: trips.map(|trips| trips.timed_every),
             paced: match (pacing, paced) {
                 (Some(pacing), Some(measured)) => {
-                    PacedValues::new(&pacing, measured, run.case.workload.is_answered())
+                    PacedValues::new(&pacing, measured, traffic(&run.case))
                 }
                 _ => PacedValues::default(),
             },
@@ -286,6 +284,14 @@ impl Sample {
             round_trip_histogram: measurement.round_trips.map(|trips| trips.histogram),
             run,
         }
+    }
+}
+
+fn traffic(case: &CaseIdentity) -> Traffic {
+    match case.workload.is_answered() {
+        _ if case.is_harness_only() => Traffic::None,
+        true => Traffic::Answered,
+        false => Traffic::OneWay,
     }
 }
 

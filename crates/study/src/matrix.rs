@@ -7,7 +7,8 @@ use ipcperf_model::suggestion::nearest;
 use ipcperf_model::{CustomKind, PayloadCheck};
 use ipcperf_plan::{
     CustomFiles, Error, Factor, FactorError, MAX_CELLS, OptionSetting, ParsedRequest, Request,
-    TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest, custom_name, mechanism_names, options_prefix,
+    TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest, custom_name, mechanism_names,
+    options_prefix,
 };
 
 use super::document::Entry;

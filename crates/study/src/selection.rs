@@ -218,7 +218,11 @@ pub(crate) fn canonical(factor: &str, word: &str) -> Vec<String> {
     if factor == Factor::Rate.key() {
         let rates = rate::parse_items(&[word]).unwrap_or_default();
         let written = || vec![word.to_owned()];
-        return if rates.is_empty() { written() } else { rates.iter().map(u64::to_string).collect() };
+        return if rates.is_empty() {
+            written()
+        } else {
+            rates.iter().map(u64::to_string).collect()
+        };
     }
     // Any option may take sizes: only a custom mechanism itself knows those of its own.
     let may_be_size = SIZE_FACTORS.contains(&factor) || factor.contains('.');

@@ -101,6 +101,51 @@ SAMPLE: Columns = RUN | {
     "user_system_split": Kind.TEXT,
 }
 
+# Keys that only paced cases have.
+PACED_RUN: Columns = {
+    "rate_per_s": Kind.INTEGER,
+    "arrivals": Kind.TEXT,
+    "pacer": Kind.TEXT,
+    "scheduled_messages": Kind.INTEGER,
+}
+
+PACED: Columns = PACED_RUN | {
+    "scheduled_per_s": Kind.NUMBER,
+    "achieved_per_s": Kind.NUMBER,
+    "saturated": Kind.BOOLEAN,
+    "backlog_messages": Kind.INTEGER,
+    "pacer_gap_share": Kind.NUMBER,
+    "pacer_gap_ns_p50": Kind.INTEGER,
+    "pacer_gap_ns_max": Kind.INTEGER,
+    "pacer_behind_share": Kind.NUMBER,
+    "pacer_behind_ns_p50": Kind.INTEGER,
+    "pacer_behind_ns_max": Kind.INTEGER,
+    "pacer_error_ns_p95": Kind.INTEGER,
+    "pacer_error_ns_p99": Kind.INTEGER,
+    "pacer_error_ns_p999": Kind.INTEGER,
+    "pacer_cpu_ns": Kind.INTEGER,
+    "clock_uncertainty_ns": Kind.NUMBER,
+    "one_way_ns_p50": Kind.INTEGER,
+    "one_way_ns_p90": Kind.INTEGER,
+    "one_way_ns_p99": Kind.INTEGER,
+    "one_way_ns_p999": Kind.INTEGER,
+    "one_way_ns_max": Kind.INTEGER,
+    "one_way_ns_mean": Kind.NUMBER,
+    "one_way_histogram": Kind.TEXT,
+    "one_way_from_send_ns_p50": Kind.INTEGER,
+    "one_way_from_send_ns_p90": Kind.INTEGER,
+    "one_way_from_send_ns_p99": Kind.INTEGER,
+    "one_way_from_send_ns_p999": Kind.INTEGER,
+    "one_way_from_send_ns_max": Kind.INTEGER,
+    "one_way_from_send_histogram": Kind.TEXT,
+    "round_trip_from_send_ns_p50": Kind.INTEGER,
+    "round_trip_from_send_ns_p90": Kind.INTEGER,
+    "round_trip_from_send_ns_p99": Kind.INTEGER,
+    "round_trip_from_send_ns_p999": Kind.INTEGER,
+    "round_trip_from_send_ns_max": Kind.INTEGER,
+    "round_trip_from_send_histogram": Kind.TEXT,
+}
+
 FAILURE: Columns = RUN | {
     "what": Kind.TEXT,
     "where": Kind.TEXT,
@@ -117,7 +162,9 @@ _OF_A_ROLE = re.compile(r"(sender|receiver|both|broker)_")
 
 
 def of_a_run(name: str) -> Kind | None:
-    """Returns the kind of a key that only some runs have: an option, or a key of one role. Else None."""
+    """Returns the kind of a key that only some runs have: an option, a key of paced runs or of one role. Else None."""
+    if name in PACED:
+        return PACED[name]
     if name.startswith("option_"):
         return Kind.TEXT
     return Kind.INTEGER if _OF_A_ROLE.match(name) else None

@@ -77,22 +77,28 @@ impl ClockBound {
 pub fn lead(lines: &ClockLines) -> Option<ClockBound> {
     let end_ns = now_ns() + u64::try_from(MAX_TIME.as_nanos()).unwrap_or(u64::MAX / 2);
     let widest = ClockBound { low: i64::MIN, high: i64::MAX };
-    let (mut bound, mut trip) = (widest, 1);
-    while trip <= TRIPS {
-        let before = ticks();
-        lines.question.0.store(trip, Ordering::Release);
-        let answered = poll(&lines.answer.0, trip);
-        let after = ticks_after_loads();
-        if answered {
-            bound = bound.narrow(before, lines.reading.0.load(Ordering::Relaxed), after);
-            trip += 1;
-        }
-        if now_ns() > end_ns {
-            break;
+    let mut bound = widest;
+    for trip in 1..=TRIPS {
+        match round_trip(lines, trip, end_ns) {
+            Some([before, reading, after]) => bound = bound.narrow(before, reading, after),
+            None => break,
         }
     }
     lines.question.0.store(STOP, Ordering::Release);
     (bound != widest).then_some(bound)
+}
+
+/// Makes round trip `trip`, and returns the three readings; `None` after `end_ns`.
+fn round_trip(lines: &ClockLines, trip: u64, end_ns: u64) -> Option<[u64; 3]> {
+    let before = ticks();
+    lines.question.0.store(trip, Ordering::Release);
+    while !poll(&lines.answer.0, trip) {
+        if now_ns() > end_ns {
+            return None;
+        }
+    }
+    let after = ticks_after_loads();
+    (now_ns() <= end_ns).then(|| [before, lines.reading.0.load(Ordering::Relaxed), after])
 }
 
 /// Answers a thread in [`lead`] until it stops.

@@ -136,8 +136,12 @@ impl RingSize {
                 FAR_LOANED_ROUND_TRIP
             }
             (WorkloadKind::RoundTrip | WorkloadKind::RequestReply, _) => ROUND_TRIP,
-            (WorkloadKind::Stream | WorkloadKind::Paced, Api::Copy) if are_cpus_far(setup) => FAR_STREAM,
-            (WorkloadKind::Stream | WorkloadKind::Paced, Api::Loan) if are_cpus_far(setup) => FAR_LOANED_STREAM,
+            (WorkloadKind::Stream | WorkloadKind::Paced, Api::Copy) if are_cpus_far(setup) => {
+                FAR_STREAM
+            }
+            (WorkloadKind::Stream | WorkloadKind::Paced, Api::Loan) if are_cpus_far(setup) => {
+                FAR_LOANED_STREAM
+            }
             (WorkloadKind::Stream | WorkloadKind::Paced, _) => STREAM,
         }
     }

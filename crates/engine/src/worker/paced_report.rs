@@ -64,7 +64,8 @@ impl ArrivalReport {
     fn new(peer: &PacedPeer, control: &Control) -> Result<Self, Failure> {
         let ns_per_tick = control.ns_per_tick();
         #[allow(clippy::cast_precision_loss, reason = "seconds in ns")]
-        let last_ns = peer.counts.last.saturating_sub(control.schedule_start()) as f64 * ns_per_tick;
+        let last_ns =
+            peer.counts.last.saturating_sub(control.schedule_start()) as f64 * ns_per_tick;
         let messages = peer.pacing().messages;
         let at = peer.counts.at_checkpoints;
         let backlogs = std::array::from_fn(|quarter| {
@@ -136,7 +137,8 @@ fn spinning_cpu_ns(peer: &PacedPeer, usage: &RoleUsage, time: SenderTime) -> u64
 
 /// Combines the reports of the peers, the sender's first; `None` if one of them is missing.
 pub(super) fn combine(reports: impl Iterator<Item = PacedReport>) -> Option<PacedMeasurement> {
-    let (mut pacer, mut arrivals, mut uncertainty_ns, mut scheduled_per_s) = (None, None, None, 0.0);
+    let (mut pacer, mut arrivals, mut uncertainty_ns, mut scheduled_per_s) =
+        (None, None, None, 0.0);
     for report in reports {
         pacer = pacer.or(report.pacer);
         arrivals = arrivals.or(report.arrivals);

@@ -21,8 +21,8 @@ use super::peer_ends::{PeerEnds, TimedRegion};
 use super::phases::{PhaseReport, PhaseReports};
 use super::usage::{RusageScope, Usage, run_delay_ns};
 use crate::channel::PeerPlacement;
-use crate::histogram::TickHistogram;
 use crate::clock::{measure_ns_per_tick, now_ns, thread_cpu_ns};
+use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
 use crate::limits::clock_bound::{self, ClockBound};
 use crate::shared_state::Control;
@@ -250,10 +250,8 @@ impl PeerRunner<'_> {
             control: self.control,
         })?;
         let end = Usage::now(scope);
-        let time = SenderTime {
-            cpu_ns: thread_cpu_ns() - thread_before_ns,
-            wall_ns: now_ns() - start_ns,
-        };
+        let time =
+            SenderTime { cpu_ns: thread_cpu_ns() - thread_before_ns, wall_ns: now_ns() - start_ns };
         state.counter_fds.read_after();
         let cpu_after_ns = scope.cpu_ns();
         self.wait_at_barrier();
@@ -295,6 +293,12 @@ impl PeerRunner<'_> {
             .then(|| trips.report(ns_per_tick, phase.timed_every, mean_ns))
             .transpose()?;
         let [before, after] = probes;
+        // The sender of a paced run may have given up.
+        let sent = state.paced.as_ref().filter(|_| self.role != Role::Receiver);
+        let size = sent.map_or(calibration.size, |paced| PhaseSize {
+            messages: paced.sent.max(1),
+            ..calibration.size
+        });
         let distances = before.cacheline_ns.zip(after.cacheline_ns);
         let bounds = probes.map(|probe| probe.clock_ticks);
         Ok(PeerReport {
@@ -302,8 +306,8 @@ impl PeerRunner<'_> {
             began_ns: self.control.began_ns(),
             elapsed_ns,
             arrived,
-            messages: calibration.size.messages,
-            total_bytes: calibration.size.total_bytes(),
+            messages: size.messages,
+            total_bytes: size.total_bytes(),
             calibration_phases: calibration.phases,
             slices_ns: calibration.slices_ns.clone(),
             kernel_thread_ns: phase.helpers.kernel_thread_ns,

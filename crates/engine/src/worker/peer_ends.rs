@@ -199,7 +199,7 @@ mod tests {
         }
 
         fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-            self.send(bytes)
+            Endpoint::send(self, bytes)
         }
     }
 

@@ -175,7 +175,11 @@ fn accept_bytes<E: MessageEnd + ?Sized, P: Payload>(
     let (number, bytes) = (at.number, task.message_bytes(at.number, leg.direction));
     advance(at, got, bytes - at.offset);
     if P::READS && at.number > number {
-        task.payload.check(task.incoming.buffer(task.end.traits(), number, bytes), number, leg.stamped_as)?;
+        task.payload.check(
+            task.incoming.buffer(task.end.traits(), number, bytes),
+            number,
+            leg.stamped_as,
+        )?;
     }
     Ok(())
 }

@@ -19,7 +19,10 @@ impl LatencyHistograms {
     /// Creates empty histograms with all of their memory present.
     #[must_use]
     pub fn new_touched() -> Self {
-        Self { from_schedule: TickHistogram::new_touched(), from_send: TickHistogram::new_touched() }
+        Self {
+            from_schedule: TickHistogram::new_touched(),
+            from_send: TickHistogram::new_touched(),
+        }
     }
 
     /// Discards all recorded values.
@@ -42,7 +45,11 @@ impl ScheduleStart {
     /// Time `ns` after the start, ticks.
     #[inline]
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive time of seconds")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive time of seconds"
+    )]
     pub(super) fn after(&self, ns: f64) -> u64 {
         self.ticks + (ns / self.ns_per_tick) as u64
     }
@@ -133,8 +140,13 @@ mod tests {
     /// Records the messages `numbers` of a schedule of 8, each `delay` ticks after it was due and `delay` / 2 after it was
     /// sent.
     fn recorded(numbers: &[u64], delay: u64) -> (ArrivalCounts, LatencyHistograms) {
-        let pacing =
-            Pacing { rate_per_s: 1_000, arrivals: Arrivals::Even, pacer: Pacer::Spin, messages: 8, seed: 1 };
+        let pacing = Pacing {
+            rate_per_s: 1_000,
+            arrivals: Arrivals::Even,
+            pacer: Pacer::Spin,
+            messages: 8,
+            seed: 1,
+        };
         let start = ScheduleStart { ticks: 5_000, ns_per_tick: 1.0 };
         let mut histograms = LatencyHistograms::new_touched();
         let checkpoints_ns = Schedule::new(&pacing).checkpoints_ns(8);

@@ -19,7 +19,9 @@ use crate::shared_state::Control;
 const END_MARK_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Sends empty messages until the receiver has seen one.
-pub(super) fn send_end<E: MessageEnd + ?Sized, P>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
+pub(super) fn send_end<E: MessageEnd + ?Sized, P>(
+    task: &mut Task<'_, E, P>,
+) -> Result<(), Failure> {
     while !task.control.stream_has_ended() {
         task.meter.transfers += 1;
         match task.end.send(&[]) {
@@ -58,7 +60,9 @@ impl Arrivals {
 }
 
 /// Receives until an empty message marks the end of the stream.
-pub(super) fn receive<E: MessageEnd + ?Sized, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
+pub(super) fn receive<E: MessageEnd + ?Sized, P: Payload>(
+    task: &mut Task<'_, E, P>,
+) -> Result<(), Failure> {
     let (mut arrivals, mut next) = (Arrivals::new(), 0);
     while receive_one(task, &mut next)? == Arrival::Message {
         arrivals.record();

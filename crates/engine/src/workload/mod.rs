@@ -22,9 +22,9 @@ pub use buffer_pool::{BufferPool, PhaseBuffers, pool_bytes};
 pub use latency_recorder::{ArrivalCounts, LatencyHistograms};
 pub use paced::{PacedPeer, PacedTask, Traffic};
 pub use pacer::Delays;
+pub use round_trip::RoundTrip;
 pub use schedule::checkpoint_message;
 pub use send_times::{STAMP_BYTES, SendTimes, TABLE_BYTES_PER_MESSAGE, needs_table};
-pub use round_trip::RoundTrip;
 pub use stream::Stream;
 
 use ipcperf_model::workload::WorkloadKind;

@@ -147,7 +147,8 @@ impl PacedPeer {
 
     fn request(&mut self, task: &mut PacedTask<'_>) -> Result<(), Failure> {
         let (mut meter, answered_as) = (task.meter, task.reply_stamp());
-        let (there, back) = (task.size.buffer_bytes, task.message_bytes(0, MessageDirection::Reverse));
+        let (there, back) =
+            (task.size.buffer_bytes, task.message_bytes(0, MessageDirection::Reverse));
         self.make_trips(task, |task, number| {
             transfer::send(task, (number, there), MessageDirection::Forward, &mut meter)?;
             transfer::receive(task, (number, back), answered_as, &mut meter)
@@ -166,7 +167,11 @@ impl PacedPeer {
             let one = number..number + 1;
             let there = transfer_range(task, other, one.clone(), Leg::FORWARD, || {})?;
             let back = transfer_range(task, other, one.clone(), Leg::reverse(answered_as), || {})?;
-            if (there, back) == (one.end, one.end) { Ok(()) } else { Err(super::round_trip::trip_lost(number)) }
+            if (there, back) == (one.end, one.end) {
+                Ok(())
+            } else {
+                Err(super::round_trip::trip_lost(number))
+            }
         })
     }
 
@@ -243,7 +248,12 @@ struct SenderLoop<'a> {
 
 impl<'a> SenderLoop<'a> {
     /// Starts the schedule.
-    fn begin(pacing: &Pacing, times: SendTimes, delays: &'a mut Delays, control: &'a Control) -> Self {
+    fn begin(
+        pacing: &Pacing,
+        times: SendTimes,
+        delays: &'a mut Delays,
+        control: &'a Control,
+    ) -> Self {
         if pacing.pacer == Pacer::Sleep {
             thread::minimize_timer_slack();
         }
@@ -275,7 +285,8 @@ impl<'a> SenderLoop<'a> {
         let due = self.start.after(self.schedule.next_ns());
         let (number, punctuality) = (self.next, self.waiting.until(due));
         self.next += 1;
-        if punctuality == Punctuality::Behind && ticks() > self.give_up && self.next < self.messages {
+        if punctuality == Punctuality::Behind && ticks() > self.give_up && self.next < self.messages
+        {
             self.messages = self.next;
             self.control.shorten_schedule(self.messages);
         }

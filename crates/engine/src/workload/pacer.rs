@@ -95,7 +95,11 @@ pub struct WaitingTimes {
 impl Waiting {
     /// Creates a waiter whose ticks have `ns_per_tick`.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some thousand ticks")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "some thousand ticks"
+    )]
     pub(super) fn new(pacer: Pacer, ns_per_tick: f64) -> Self {
         let gap_ticks = (GAP_NS / ns_per_tick) as u64;
         Self { pacer, ns_per_tick, gap_ticks, gap_end: 0, waited: 0, gaps: 0, sleep_cpu_ns: 0 }
@@ -131,7 +135,12 @@ impl Waiting {
     }
 
     /// The thread's timer slack must be small: see [`crate::platform::thread::minimize_timer_slack`].
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds in ns")]
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "seconds in ns"
+    )]
     fn sleep(&mut self, begin: u64, due: u64) -> u64 {
         let (mut now, cpu_before_ns) = (begin, thread_cpu_ns());
         while now < due {

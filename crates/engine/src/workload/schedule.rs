@@ -138,7 +138,10 @@ mod tests {
     fn checkpoints_are_the_times_of_every_quarter() {
         let times = times_ns(Arrivals::Poisson, 3, 10);
         let quarters = Schedule::new(&pacing(Arrivals::Poisson, 3)).checkpoints_ns(10);
-        assert_eq!(quarters.map(f64::to_bits), [times[1], times[4], times[6], times[9]].map(f64::to_bits));
+        assert_eq!(
+            quarters.map(f64::to_bits),
+            [times[1], times[4], times[6], times[9]].map(f64::to_bits)
+        );
         let none = Schedule::new(&pacing(Arrivals::Even, 3)).checkpoints_ns(1);
         assert_eq!(none[..3].iter().map(|ns| ns.to_bits()).sum::<u64>(), 0);
     }
@@ -148,7 +151,8 @@ mod tests {
     fn distance(seed: u64, gaps: usize) -> f64 {
         let times = times_ns(Arrivals::Poisson, seed, gaps);
         let before = std::iter::once(0.0).chain(times.iter().copied());
-        let mut gaps_ns: Vec<f64> = times.iter().zip(before).map(|(time, before)| time - before).collect();
+        let mut gaps_ns: Vec<f64> =
+            times.iter().zip(before).map(|(time, before)| time - before).collect();
         gaps_ns.sort_by(f64::total_cmp);
         #[allow(clippy::cast_precision_loss, reason = "small numbers")]
         let far = gaps_ns.iter().enumerate().map(|(index, gap_ns)| {
@@ -162,7 +166,8 @@ mod tests {
 
     /// Distribution function of the limit of [`distance`] (Kolmogorov 1933).
     fn kolmogorov(x: f64) -> f64 {
-        let term = |k: i32| (-2.0 * f64::from(k * k) * x * x).exp() * if k % 2 == 0 { -1.0 } else { 1.0 };
+        let term =
+            |k: i32| (-2.0 * f64::from(k * k) * x * x).exp() * if k % 2 == 0 { -1.0 } else { 1.0 };
         1.0 - 2.0 * (1..=100).map(term).sum::<f64>()
     }
 
@@ -170,7 +175,8 @@ mod tests {
     /// seeds are fixed, so the test gives the same answer every time.
     #[test]
     fn gaps_of_poisson_arrivals_are_exponential() {
-        let mut p_values: Vec<f64> = (0..100).map(|seed| 1.0 - kolmogorov(distance(seed, 2_000))).collect();
+        let mut p_values: Vec<f64> =
+            (0..100).map(|seed| 1.0 - kolmogorov(distance(seed, 2_000))).collect();
         p_values.sort_by(f64::total_cmp);
         let far = p_values.iter().zip(0_u32..).map(|(p, index)| {
             let below = f64::from(index) / 100.0;

@@ -81,7 +81,8 @@ impl SendTimes {
                 }
             }
             Self::Table(times) => {
-                if let Some(time) = usize::try_from(stamp.number).ok().and_then(|at| times.get(at)) {
+                if let Some(time) = usize::try_from(stamp.number).ok().and_then(|at| times.get(at))
+                {
                     time.store(stamp.sent, Ordering::Relaxed);
                 }
             }
@@ -117,8 +118,13 @@ mod tests {
     use super::*;
 
     fn times(buffer_bytes: u64, check: PayloadCheck) -> SendTimes {
-        let pacing =
-            Pacing { rate_per_s: 1, arrivals: Arrivals::Even, pacer: Pacer::Spin, messages: 3, seed: 0 };
+        let pacing = Pacing {
+            rate_per_s: 1,
+            arrivals: Arrivals::Even,
+            pacer: Pacer::Spin,
+            messages: 3,
+            seed: 0,
+        };
         let spec = RunSpec {
             workload: WorkloadKind::Paced,
             check,
@@ -132,7 +138,9 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_loaded() {
-        for (bytes, check) in [(16, PayloadCheck::Off), (15, PayloadCheck::Off), (64, PayloadCheck::Verify)] {
+        for (bytes, check) in
+            [(16, PayloadCheck::Off), (15, PayloadCheck::Off), (64, PayloadCheck::Verify)]
+        {
             let (times, mut message) = (times(bytes, check), [0; 16]);
             for number in 0..3 {
                 let stamp = SendStamp { number, sent: 100 + number };

@@ -100,7 +100,11 @@ pub(super) fn echo<E: MessageEnd + ?Sized, P: Payload>(
 
 /// Takes a message of `bytes` and leaves it in place.
 #[inline]
-fn take<E: MessageEnd + ?Sized>(end: &mut E, bytes: usize, meter: &mut Meter) -> Result<(), Failure> {
+fn take<E: MessageEnd + ?Sized>(
+    end: &mut E,
+    bytes: usize,
+    meter: &mut Meter,
+) -> Result<(), Failure> {
     meter.transfers += 1;
     match end.take().map_err(|errno| call_failed("receive", bytes, errno))? {
         got if got == bytes => Ok(()),

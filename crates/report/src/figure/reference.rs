@@ -84,7 +84,9 @@ fn limit(case: &CaseSummary) -> Option<(LimitKind, f64)> {
     let least_ns = case.hardware_limit.as_ref()?.min_ns;
     let at = match case.case.workload {
         WorkloadKind::RoundTrip | WorkloadKind::RequestReply => least_ns,
-        WorkloadKind::Stream | WorkloadKind::Paced => case.case.buffer_bytes as f64 * 1e9 / least_ns,
+        WorkloadKind::Stream | WorkloadKind::Paced => {
+            case.case.buffer_bytes as f64 * 1e9 / least_ns
+        }
     };
     Some((limit, at))
 }

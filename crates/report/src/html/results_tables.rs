@@ -4,11 +4,11 @@ use ipcperf_results::analysis::AnalyzedFile;
 use maud::{Markup, html};
 
 use super::lettered;
+use crate::presentation::{PACED_LEGEND, PacedTable, paced_tables};
 use crate::terminal::{
     CPU_TIME_LEGEND, Grid, HARDWARE_LIMIT_HEADING, PERCENTILES_LEGEND, PercentileTable,
     ResultsTable, percentile_tables, refusals, sections,
 };
-use crate::presentation::{PACED_LEGEND, PacedTable, paced_tables};
 use crate::wording::ErrorBar;
 
 /// Width, in characters, that decides whether sizes go across or down. Tables scroll on narrower screens.
@@ -85,12 +85,9 @@ fn percentiles(tables: &[PercentileTable]) -> Markup {
 }
 
 /// Shows a table of figures whose first column has the names of the rows.
-fn figures_table<const N: usize>(
-    heading: &str,
-    header: [&str; N],
-    rows: &[[String; N]],
-) -> Markup {
-    let named = |row: &[String; N]| row.split_first().map(|(name, cells)| (name.clone(), cells.to_vec()));
+fn figures_table<const N: usize>(heading: &str, header: [&str; N], rows: &[[String; N]]) -> Markup {
+    let named =
+        |row: &[String; N]| row.split_first().map(|(name, cells)| (name.clone(), cells.to_vec()));
     let header = header.split_first();
     html! {
         div.scroll { table {

@@ -127,7 +127,9 @@ fn pacing_text(cases: &[&CaseSummary]) -> Vec<String> {
 fn range(shares: impl Iterator<Item = Spread>) -> Option<String> {
     let (low, high) = shares
         .map(|spread| spread.median)
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), share| (low.min(share), high.max(share)));
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), share| {
+            (low.min(share), high.max(share))
+        });
     let (low, high) = (low <= high).then(|| (units::percent(low), units::percent(high)))?;
     Some(if low == high { low } else { format!("{low} to {high}") })
 }
@@ -166,7 +168,10 @@ mod tests {
         samples[1].excluded = Some(ExclusionReason::Disturbed);
         let [table] = &tables(&samples)[..] else { panic!("one heading") };
         let rows = &table.rows;
-        assert_eq!(rows[0], ["pipe", "64 B", "1k/s", "50 %\nsaturated", "130 ns ~", "5.00 µs", "-", "4.00 µs", ""]);
+        assert_eq!(
+            rows[0],
+            ["pipe", "64 B", "1k/s", "50 %\nsaturated", "130 ns ~", "5.00 µs", "-", "4.00 µs", ""]
+        );
         assert_eq!(rows[1][2..5], ["20k/s", "? 50 %\nsaturated", "? 130 ns ~"]);
         assert_eq!(table.pacing[2..], [DISTURBED, UNCERTAIN]);
         assert!(table.pacing[0].starts_with("1.5 % of the messages"), "{:?}", table.pacing);

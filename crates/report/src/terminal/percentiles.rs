@@ -63,7 +63,8 @@ impl PercentileTable {
 pub fn percentile_tables(summaries: &[CaseSummary], samples: &[Sample]) -> Vec<PercentileTable> {
     let valid = ValidSamples::new(samples);
     let all = by_heading(summaries).into_iter();
-    let answered = all.filter(|(heading, _)| heading.workload().is_answered() && !heading.is_paced());
+    let answered =
+        all.filter(|(heading, _)| heading.workload().is_answered() && !heading.is_paced());
     answered.map(|(heading, cases)| PercentileTable::new(&heading, &cases, &valid)).collect()
 }
 

@@ -12,7 +12,9 @@ pub(crate) fn median(figure: &MainFigure) -> String {
 pub(crate) fn value(figure: &MainFigure, value: f64) -> String {
     match figure {
         MainFigure::Bandwidth(_) => bandwidth(value),
-        MainFigure::RoundTrip(_) | MainFigure::PerMessage(_) | MainFigure::Latency(_) => time(value),
+        MainFigure::RoundTrip(_) | MainFigure::PerMessage(_) | MainFigure::Latency(_) => {
+            time(value)
+        }
     }
 }
 
