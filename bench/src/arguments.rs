@@ -40,6 +40,8 @@ pub(crate) enum Bench {
     Libraries(LimitArguments),
     /// Cost of the harness per message
     Null,
+    /// Whether senders keep their schedules, and whether a planted stall is measured as it was; takes about ten minutes
+    Paced,
     /// Round trips and streams of other tools compared with ours, on one CPU
     Tools(ToolsArguments),
     /// Time of `show` and `report` for large results files

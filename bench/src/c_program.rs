@@ -43,7 +43,7 @@ impl CLoops {
         let (program, opened) = match (spec.workload, spec.mechanism.as_str()) {
             // The C program opens a pipe; only the way of writing differs.
             (WorkloadKind::Stream, "pipe-borrow") => (&self.borrow, "pipe"),
-            (WorkloadKind::Stream, opened) => (&self.stream, opened),
+            (WorkloadKind::Stream | WorkloadKind::Paced, opened) => (&self.stream, opened),
             (WorkloadKind::RoundTrip | WorkloadKind::RequestReply, opened) => {
                 (&self.round_trip, opened)
             }

@@ -69,6 +69,8 @@ pub(crate) enum Unit {
     Ns,
     /// Cells of the survey's matrix.
     Cells,
+    /// Runs, counted.
+    Runs,
     /// Bytes of a file.
     Bytes,
 }

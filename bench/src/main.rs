@@ -21,6 +21,7 @@ mod instruments;
 mod libraries;
 mod null;
 mod output;
+mod paced;
 mod pinned;
 mod plain;
 mod process;
@@ -88,6 +89,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Ben
         Bench::Iceoryx2(cap) => iceoryx2::measure(ipcperf, *cap),
         Bench::Libraries(cap) => libraries::measure(ipcperf, *cap),
         Bench::Null => null::measure(ipcperf),
+        Bench::Paced => paced::measure(ipcperf),
         Bench::Tools(arguments) => tools::measure(ipcperf, arguments),
         Bench::Reading => reading::measure(ipcperf),
         Bench::Ring(arguments) => ring::measure(ipcperf, *arguments),
@@ -103,6 +105,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Ben
             startup::measure(ipcperf),
             reading::measure(ipcperf),
             null::measure(ipcperf),
+            paced::measure(ipcperf),
             ring::measure(ipcperf, RingArguments::default()),
             libraries::measure(ipcperf, *cap),
             c_loops::measure(ipcperf, *cap),

@@ -133,7 +133,7 @@ fn range([low, high]: [f64; 2], unit: Unit) -> String {
 fn figure(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Ratio => format!("{value:.3}"),
-        Unit::Cells => format!("{value:.0}"),
+        Unit::Cells | Unit::Runs => format!("{value:.0}"),
         Unit::Bytes => format!("{:.1} MB", value / 1e6),
         Unit::Ns if value >= 1e9 => format!("{:.1} s", value / 1e9),
         Unit::Ns if value >= 1e6 => format!("{:.2} ms", value / 1e6),

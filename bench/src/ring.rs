@@ -73,7 +73,7 @@ fn untestable(seen: &RingResults, why: &str) -> Vec<Finding> {
 
 const fn index(workload: WorkloadKind) -> usize {
     match workload {
-        WorkloadKind::Stream => 0,
+        WorkloadKind::Stream | WorkloadKind::Paced => 0,
         WorkloadKind::RoundTrip | WorkloadKind::RequestReply => 1,
     }
 }
@@ -167,7 +167,7 @@ impl Series {
         let distance = self.distance.name();
         let what = match self.workload {
             WorkloadKind::RoundTrip | WorkloadKind::RequestReply => "round trip 1 B / cache line",
-            WorkloadKind::Stream => "stream 1 MiB / hot memcpy",
+            WorkloadKind::Stream | WorkloadKind::Paced => "stream 1 MiB / hot memcpy",
         };
         let case = format!("{what}, {distance} CPUs");
         Question { bench: "ring", case, unit: Unit::Ratio, bar: self.bar }

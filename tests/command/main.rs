@@ -34,6 +34,7 @@ mod mistakes;
 mod noise_detection;
 mod other_users;
 mod output;
+mod paced;
 mod replaced;
 mod report;
 mod resource_limits;

@@ -13,21 +13,24 @@ use crate::sandbox::Sandbox;
 const MESSAGES: u64 = 60;
 /// Schedule of so many messages, at a rate that every mechanism carries.
 const SCHEDULE: &str = "--rate 3k --duration 0.02001";
-/// Values with a dash stand for the three ways to carry the times: in the message, in a table because the message is too
-/// short, and in a table because its content is checked.
-const VARIANTS: [(u64, &str); 3] = [(64, ""), (7, ""), (64, "--verify")];
+/// The three ways to carry the times of a message, each with other settings: in the message, in a table because the message
+/// is too short, and in a table because the content of the message is checked.
+const VARIANTS: [(u64, &str); 3] = [
+    (64, "--arrivals even,burst:5 --placement same,free"),
+    (7, "--arrivals poisson --placement free"),
+    (64, "--arrivals poisson --placement same --verify"),
+];
 
 #[test]
 fn every_paced_message_arrives_and_is_timed_from_its_schedule_and_its_send() {
     for_each_that_moves(|mechanism| {
-        for (bytes, check) in VARIANTS {
+        for (bytes, settings) in VARIANTS {
             if mechanism.delivery == Delivery::Lossy && bytes < 16 {
                 continue;
             }
             let bytes = largest_message(mechanism, bytes);
-            let arguments = format!(
-                "-b {bytes} -w paced,round-trip,request-reply {SCHEDULE} --arrivals even,poisson,burst:5 {check}"
-            );
+            let arguments =
+                format!("-b {bytes} -w paced,round-trip,request-reply {SCHEDULE} {settings}");
             for sample in measure(mechanism, &arguments) {
                 assert_all_arrived(&sample);
                 assert_timed(&sample);
@@ -41,7 +44,8 @@ fn every_paced_message_arrives_and_is_timed_from_its_schedule_and_its_send() {
 fn a_rate_that_cannot_be_carried_is_saturated_and_ends() {
     for_each_that_moves(|mechanism| {
         let bytes = largest_message(mechanism, 64);
-        let arguments = format!("-b {bytes} -w paced,round-trip --rate 200M --duration 0.001");
+        let arguments =
+            format!("-b {bytes} -w paced,round-trip --rate 200M --duration 0.001 --placement free");
         for sample in measure(mechanism, &arguments) {
             assert_eq!(sample["saturated"], true, "{sample}");
             assert!(
@@ -57,7 +61,10 @@ fn a_rate_that_cannot_be_carried_is_saturated_and_ends() {
 #[test]
 fn every_sender_keeps_its_schedule() {
     for_each(|mechanism| {
-        let arguments = format!("-b {} -w paced {SCHEDULE}", largest_message(mechanism, 64));
+        let arguments = format!(
+            "-b {} -w paced {SCHEDULE} --placement same,free",
+            largest_message(mechanism, 64)
+        );
         for sample in measure(mechanism, &arguments) {
             let moves = mechanism.delivery != Delivery::Nothing;
             assert_eq!(sample["one_way_ns_max"].is_u64(), moves, "{sample}");
@@ -73,8 +80,7 @@ fn every_sender_keeps_its_schedule() {
 fn measure(mechanism: &Mechanism, arguments: &str) -> Vec<Value> {
     let sandbox = Sandbox::open();
     let (name, modes) = (mechanism.name, modes(mechanism));
-    let arguments =
-        format!("-m {name} {arguments} --mode {modes} --placement same,free --repetitions 1");
+    let arguments = format!("-m {name} {arguments} --mode {modes} --repetitions 1");
     sandbox.finish(sandbox.measuring(&arguments)).expect(0);
     let file = ResultsFile::read(&sandbox.results());
     let cases = file.header["plan"]["cases"].as_array().expect("the cases");

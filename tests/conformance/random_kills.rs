@@ -30,7 +30,7 @@ fn runs_whose_process_is_killed_at_random_end_typed_and_clean() {
         let Some(mut case) = draw(&mut random) else { return };
         // Touching a GiB can take longer than the timeout of the run.
         case.arguments = case.arguments.replace("--buffers cold", "--buffers rotate");
-        let what = format!("kill {index} of seed {seed}: {}", case.arguments);
+        let what = format!("kill {index} of seed {seed}: {}", case.whole());
         if is_refused(&case) {
             return;
         }
@@ -44,14 +44,14 @@ fn runs_whose_process_is_killed_at_random_end_typed_and_clean() {
 
 /// Whether the case exceeds the limit of its mechanism.
 fn is_refused(case: &RandomCase) -> bool {
-    let planned = Sandbox::open().run(&format!("plan {}", case.arguments));
+    let planned = Sandbox::open().run(&format!("plan {}", case.whole()));
     planned.status.code() == Some(2)
 }
 
 /// Both runs of the case are endless: each must end by its kill.
 fn kill_in_endless_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) {
     let sandbox = Sandbox::open();
-    let command = start(&sandbox, case, endless(case.is_paced));
+    let command = start(&sandbox, &format!("{} {}", case.arguments, endless(case.is_paced)));
     let mut worker = 0;
     for run in 0..2 {
         worker = await_worker(&command, worker);
@@ -66,7 +66,7 @@ fn kill_in_endless_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) 
 /// The kill may come before, during, between or after the two runs.
 fn kill_in_short_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) {
     let sandbox = Sandbox::open();
-    let command = start(&sandbox, case, "");
+    let command = start(&sandbox, &case.whole());
     kill_one(&command, random);
     let finished = command.finish(HANG);
     let failures = match finished.status.code() {
@@ -77,18 +77,8 @@ fn kill_in_short_runs(case: &RandomCase, random: &mut ChaCha8Rng, what: &str) {
     assert_typed(&sandbox, failures, what);
 }
 
-fn start(sandbox: &Sandbox, case: &RandomCase, total: &str) -> Started {
-    let mut arguments = format!("{} --timeout {NEVER_S}", case.arguments);
-    if !total.is_empty() {
-        arguments = replace_total(&arguments, total);
-    }
-    sandbox.begin(&arguments)
-}
-
-fn replace_total(arguments: &str, total: &str) -> String {
-    let (before, after) = arguments.split_once("--total ").expect("a total");
-    let (_, rest) = after.split_once(' ').expect("more after the total");
-    format!("{before}{total} {rest}")
+fn start(sandbox: &Sandbox, arguments: &str) -> Started {
+    sandbox.begin(&format!("{arguments} --timeout {NEVER_S}"))
 }
 
 /// Kills a random descendant of the command at a random moment. The set-up takes a few milliseconds; part of the

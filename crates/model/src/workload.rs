@@ -30,6 +30,8 @@ pub struct WorkloadFacts {
     pub about: &'static str,
     /// Measured quantity, with its unit.
     pub measures: &'static str,
+    /// Arguments that it needs besides its name, as an example; empty if it needs none.
+    pub needs: &'static str,
 }
 
 /// Every workload, in the order in which tables show them.
@@ -71,6 +73,7 @@ const STREAM: WorkloadFacts = WorkloadFacts {
     about: "one peer sends and the other peer receives, until the total amount has arrived",
     measures: "bandwidth in bytes per second, from just before the first byte is sent to just \
         after the last byte is received",
+    needs: "",
 };
 
 /// Description of `round-trip`.
@@ -79,6 +82,7 @@ const ROUND_TRIP: WorkloadFacts = WorkloadFacts {
     name: "round-trip",
     about: "each message is answered by a message of the same size before the next one is sent",
     measures: "round-trip time in ns: mean (elapsed time / number of trips) and distribution",
+    needs: "",
 };
 
 /// Description of `request-reply`.
@@ -87,6 +91,7 @@ const REQUEST_REPLY: WorkloadFacts = WorkloadFacts {
     name: "request-reply",
     about: "like round-trip, but --reply sets the size of the answers",
     measures: "round-trip time in ns: mean (elapsed time / number of trips) and distribution",
+    needs: "",
 };
 
 /// Description of `paced`.
@@ -95,6 +100,7 @@ const PACED: WorkloadFacts = WorkloadFacts {
     name: "paced",
     about: "one peer sends at the rate of --rate and the other peer receives, even if it is slow",
     measures: "one-way latency in ns from the scheduled time of each message, and from its send",
+    needs: "--rate 20k",
 };
 
 #[cfg(test)]

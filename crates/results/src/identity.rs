@@ -78,6 +78,9 @@ pub struct CaseIdentity {
     pub name: Option<Arc<CaseName>>,
 }
 
+/// Keys of the schedule of a case, which only paced cases have.
+pub const SCHEDULE_KEYS: [&str; 4] = ["rate_per_s", "arrivals", "pacer", "scheduled_messages"];
+
 /// Maximum length of a name, bytes. No measured file has a longer one. Tables, figures and their texts repeat names
 /// many times, so an untrusted file must not have huge ones.
 const MAX_NAME_BYTES: usize = 4_096;

@@ -30,7 +30,7 @@ mod warnings;
 mod write;
 
 pub use error::Error;
-pub use identity::{CaseIdentity, RunIdentity};
+pub use identity::{CaseIdentity, RunIdentity, SCHEDULE_KEYS};
 pub use origin::Origin;
 pub use parse_error::ParseError;
 pub use planned::{

@@ -43,6 +43,11 @@ fn sum_over_roles(sample: &Sample, key: &str) -> Option<f64> {
     values.map(float).reduce(|sum, value| sum + value)
 }
 
+/// Returns `ns` if the sample is of a paced run.
+fn paced(sample: &Sample, ns: Option<u64>) -> Option<f64> {
+    sample.run.case.rate_per_s.and(ns).map(float)
+}
+
 /// The metrics that have a name.
 pub const METRICS: &[SampleMetric] = &[
     SampleMetric {
@@ -81,10 +86,32 @@ pub const METRICS: &[SampleMetric] = &[
         value: |sample| sample.round_trip_ns_p99.map(float),
     },
     SampleMetric {
+        name: "latency_p50",
+        unit: "ns",
+        better: Better::Lower,
+        about: "median latency of paced traffic from the schedule: one way, or of the round trip if messages are answered",
+        value: |sample| paced(sample, sample.paced.one_way_ns_p50.or(sample.round_trip_ns_p50)),
+    },
+    SampleMetric {
+        name: "latency_p99",
+        unit: "ns",
+        better: Better::Lower,
+        about: "99th percentile of the latency of paced traffic from the schedule",
+        value: |sample| paced(sample, sample.paced.one_way_ns_p99.or(sample.round_trip_ns_p99)),
+    },
+    SampleMetric {
+        name: "latency_from_send_p99",
+        unit: "ns",
+        better: Better::Lower,
+        about: "99th percentile of the latency of paced traffic from the send",
+        value: |sample| paced(sample, sample.paced.service_ns_p99()),
+    },
+    SampleMetric {
         name: "main",
         unit: "",
         better: Better::Higher,
-        about: "main metric of the workload: `bandwidth` for stream, `round_trip` for round-trip and request-reply",
+        about: "main metric of the workload: `bandwidth` for stream, `round_trip` for round-trip and request-reply, \
+            `latency_p50` for paced traffic",
         value: main_figure,
     },
     SampleMetric {

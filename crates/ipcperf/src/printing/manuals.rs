@@ -22,7 +22,8 @@ pub(super) fn workload_manual(name: &str, columns: usize) -> Option<String> {
     if facts.kind.is_answered() {
         page.section("Which workload to choose", &format!("{WHICH_ANSWERED_WORKLOAD}."));
     }
-    page.section("Example", &format!("ipcperf run -m pipe,unix-stream -w {name} -b 64"));
+    let example = format!("ipcperf run -m pipe,unix-stream -w {name} -b 64 {}", facts.needs);
+    page.section("Example", example.trim_end());
     Some(page.into_text())
 }
 

@@ -22,9 +22,10 @@ pub(super) const EXPORTER: Exporter = Exporter {
         the mechanism and the parameters of the case. The number after the last `-` is the number of CPUs on which \
         the peers run (here 2).\n\
         2. The number of messages or round trips.\n\
-        3. The time of one message or round trip, in `ns/op`.\n\
+        3. The time of one message or round trip, or the mean latency of [paced traffic](paced.md) from the schedule, in \
+        `ns/op`.\n\
         4. The metrics that apply to the case: the bandwidth (`MB/s`), the median and the 99th percentile of the \
-        round-trip time (`p50-ns`, `p99-ns`), the number of lost messages (`lost-messages`), and, on two CPUs, the \
+        round-trip time or of the latency of paced traffic (`p50-ns`, `p99-ns`), the number of lost messages (`lost-messages`), and, on two CPUs, the \
         round-trip time of a cache line between them (`cacheline-ns`).\n\n\
         Results of different CPU distance classes are not comparable. If a case was measured in several classes, \
         its name therefore contains the class (`/cpus=CLASS`). If fewer than half of the repetitions of a case are \
@@ -90,7 +91,8 @@ fn write_case(samples: &[&Sample], build: Option<&str>, out: &mut dyn Write) -> 
     let classes: BTreeSet<_> = samples.iter().map(|sample| &sample.cpu_pair_class).collect();
     for sample in samples {
         let class = sample.cpu_pair_class.as_ref().filter(|_| classes.len() > 1);
-        if let Some(ns) = sample.round_trip_ns_mean.or_else(|| ns_per_message(sample)) {
+        let latency_ns = sample.round_trip_ns_mean.or(sample.paced.one_way_ns_mean);
+        if let Some(ns) = latency_ns.or_else(|| ns_per_message(sample)) {
             let (name, messages) = (benchmark_name(sample, class, build), sample.messages);
             writeln!(out, "{name} {messages} {ns} ns/op{}", extra_metrics(sample))?;
         }
@@ -107,6 +109,7 @@ fn benchmark_name(sample: &Sample, class: Option<&String>, build: Option<&str>) 
         ("placement", case.placement.clone()),
         ("buffer", case.buffer_bytes.to_string()),
     ];
+    parameters.extend(case.rate_per_s.map(|rate| ("rate", rate.to_string())));
     parameters.extend(case.options.iter().map(|(name, value)| (name.as_str(), value.clone())));
     let conditions = case.non_defaults().into_iter();
     parameters.extend(conditions.map(|one| (one.flag, one.value.to_string())));
@@ -138,13 +141,16 @@ fn cpu_count(sample: &Sample) -> usize {
 
 /// Returns further metrics. Bandwidth is exact: whole bytes are written as millionths of a megabyte.
 fn extra_metrics(sample: &Sample) -> String {
+    let latency = |round_trip: Option<u64>, one_way: Option<u64>, unit| {
+        round_trip.or(one_way).map(|ns| format!("{ns} {unit}"))
+    };
     let bandwidth = sample
         .bandwidth_bytes_per_s
         .map(|bytes| format!("{}.{:06} MB/s", bytes / 1_000_000, bytes % 1_000_000));
     let parts = [
         bandwidth,
-        sample.round_trip_ns_p50.map(|ns| format!("{ns} p50-ns")),
-        sample.round_trip_ns_p99.map(|ns| format!("{ns} p99-ns")),
+        latency(sample.round_trip_ns_p50, sample.paced.one_way_ns_p50, "p50-ns"),
+        latency(sample.round_trip_ns_p99, sample.paced.one_way_ns_p99, "p99-ns"),
         sample.lost_messages.map(|lost| format!("{lost} lost-messages")),
         sample.cacheline_round_trip_ns.map(|ns| format!("{ns} cacheline-ns")),
     ];

@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
+use ipcperf_results::SCHEDULE_KEYS;
 use ipcperf_results::analysis::AnalyzedFile;
 
+use super::Exporter;
+use super::csv_writer::{self, ColumnKeys};
 use super::json::{SummaryRow, rows};
-use super::{Exporter, csv_writer};
 
 /// Summaries as CSV.
 pub(super) const EXPORTER: Exporter = Exporter {
@@ -20,7 +22,8 @@ pub(super) const EXPORTER: Exporter = Exporter {
         - A list of numbers or words is in one cell; spaces separate the elements.\n\
         - The cell of `options` contains `name=value` for each option; spaces separate the options.\n\
         - The cell of `modes` contains JSON.\n\
-        - If a value is unknown or does not apply, its cell is empty.\n\
+        - If a value is unknown or does not apply, its cell is empty. The columns of [paced traffic](paced.md) \
+        exist only if a case has a rate.\n\
         - If a text starts with `=`, `+`, `-`, `@` or `'`, the cell has an additional `'` at the start. Without \
         it, a spreadsheet would interpret some of these texts as formulas.\n\n\
         By default, pandas reads the mechanism name `null` as a missing value. To prevent this, pass \
@@ -32,8 +35,15 @@ pub(super) const EXPORTER: Exporter = Exporter {
 };
 
 fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
-    let roles = files.iter().flat_map(|file| &file.summaries).flat_map(|case| case.roles.keys());
-    csv_writer::write::<SummaryRow>(&roles.cloned().collect(), &[], rows(files), out)
+    let cases = || files.iter().flat_map(|file| &file.summaries);
+    let is_paced = cases().any(|case| case.case.rate_per_s.is_some());
+    let optional = SCHEDULE_KEYS.iter().chain(&["paced"]).filter(|_| is_paced);
+    let keys = ColumnKeys {
+        roles: cases().flat_map(|case| case.roles.keys()).cloned().collect(),
+        optional: optional.map(|key| (*key).to_owned()).collect(),
+        omitted: &[],
+    };
+    csv_writer::write::<SummaryRow>(&keys, rows(files), out)
 }
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use ipcperf_results::Sample;
 use ipcperf_results::analysis::AnalyzedFile;
+use ipcperf_results::{SCHEDULE_KEYS, Sample};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Exporter, csv_writer};
+use super::Exporter;
+use super::csv_writer::{self, ColumnKeys};
 
 /// Samples as CSV.
 pub(super) const EXPORTER: Exporter = Exporter {
@@ -15,7 +16,7 @@ pub(super) const EXPORTER: Exporter = Exporter {
     about: "samples: one row per run, including excluded runs",
     details: "The format is the same as that of [`csv`](#csv), but each row contains the values of one run. The \
         column `file` contains the path of the results file. The other columns are the keys of a \
-        [sample](results.md#lines), except `round_trip_histogram` and `warm_up_slices_ns`. The cell of `excluded` \
+        [sample](results.md#lines), except histograms and `warm_up_slices_ns`. The cell of `excluded` \
         is empty for a valid run. For an excluded run, it contains the reason.",
     instrument: None,
     write,
@@ -24,7 +25,13 @@ pub(super) const EXPORTER: Exporter = Exporter {
 };
 
 /// Keys that are long and not single numbers.
-const OMITTED_KEYS: [&str; 2] = ["round_trip_histogram", "warm_up_slices_ns"];
+const OMITTED_KEYS: [&str; 5] = [
+    "round_trip_histogram",
+    "warm_up_slices_ns",
+    "one_way_histogram",
+    "one_way_from_send_histogram",
+    "round_trip_from_send_histogram",
+];
 
 /// A sample with the file that contains it.
 #[derive(Serialize, JsonSchema)]
@@ -36,13 +43,25 @@ struct SampleRow<'a> {
 }
 
 fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
-    let keys = files.iter().flat_map(|file| &file.results.samples);
-    let keys = keys.flat_map(|sample| sample.roles.keys());
+    let samples = || files.iter().flat_map(|file| &file.results.samples);
+    let paced = samples().filter(|sample| sample.run.case.rate_per_s.is_some());
+    let keys = ColumnKeys {
+        roles: samples().flat_map(|sample| sample.roles.keys()).map(str::to_owned).collect(),
+        optional: paced.flat_map(paced_keys).collect(),
+        omitted: &OMITTED_KEYS,
+    };
     let rows = files.iter().flat_map(|file| {
         let row = |sample| SampleRow { file: file.path.display().to_string(), sample };
         file.results.samples.iter().map(row)
     });
-    csv_writer::write::<SampleRow>(&keys.map(str::to_owned).collect(), &OMITTED_KEYS, rows, out)
+    csv_writer::write::<SampleRow>(&keys, rows, out)
+}
+
+/// Returns the keys that only samples of paced runs have.
+fn paced_keys(sample: &Sample) -> impl Iterator<Item = String> {
+    let values = serde_json::to_value(&sample.paced).unwrap_or_default();
+    let keys = values.as_object().map(|values| values.keys().cloned().collect::<Vec<_>>());
+    keys.into_iter().flatten().chain(SCHEDULE_KEYS.map(str::to_owned))
 }
 
 #[cfg(test)]

@@ -25,19 +25,28 @@ struct Column {
     pointer: String,
 }
 
-/// Writes a header and `rows`, whose type is `T`. `roles` lists the keys of roles, which the type does not contain.
-/// Keys in `omitted` are not written.
+/// Keys that decide about columns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ColumnKeys {
+    /// Keys of roles, which the type does not contain.
+    pub(super) roles: BTreeSet<String>,
+    /// Keys that a row may lack, and that get a column all the same; others of this kind get none.
+    pub(super) optional: BTreeSet<String>,
+    /// Keys that are not written.
+    pub(super) omitted: &'static [&'static str],
+}
+
+/// Writes a header and `rows`, whose type is `T`.
 ///
 /// # Errors
 /// Fails if writing to `out` fails.
 pub(super) fn write<T: JsonSchema>(
-    roles: &BTreeSet<String>,
-    omitted: &[&str],
+    given: &ColumnKeys,
     rows: impl Iterator<Item = impl Serialize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut columns = columns::<T>(roles);
-    columns.retain(|column| !omitted.contains(&column.name.as_str()));
+    let mut columns = columns::<T>(given);
+    columns.retain(|column| !given.omitted.contains(&column.name.as_str()));
     let mut sheet = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     sheet.write_record(columns.iter().map(|column| escape_formula(&column.name)))?;
     for row in rows {
@@ -48,11 +57,14 @@ pub(super) fn write<T: JsonSchema>(
     sheet.flush()
 }
 
-fn columns<T: JsonSchema>(roles: &BTreeSet<String>) -> Vec<Column> {
+fn columns<T: JsonSchema>(given: &ColumnKeys) -> Vec<Column> {
+    let roles = &given.roles;
     let generator = SchemaSettings::default().for_serialize().into_generator();
     let schema = generator.into_root_schema_for::<T>().to_value();
     let mut finder = ColumnFinder { schema: &schema, roles, columns: Vec::new() };
-    for key in keys(&schema) {
+    let optional = given.optional.iter().map(String::as_str);
+    let optional = optional.filter(|key| schema["properties"].get(key).is_some());
+    for key in keys(&schema).into_iter().chain(optional) {
         finder.find(&schema["properties"][key], key.to_owned(), pointer("", key));
     }
     let mut columns = finder.columns;

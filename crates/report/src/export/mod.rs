@@ -8,6 +8,7 @@ mod csv;
 mod csv_runs;
 mod csv_writer;
 mod folded;
+mod hgrm;
 mod json;
 mod markdown;
 #[cfg(test)]
@@ -65,6 +66,7 @@ pub const EXPORTERS: &[&Exporter] = &[
     &markdown::EXPORTER,
     &benchstat::EXPORTER,
     &folded::EXPORTER,
+    &hgrm::EXPORTER,
 ];
 
 /// Returns the exporter called `name`.

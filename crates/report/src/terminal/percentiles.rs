@@ -1,20 +1,23 @@
 //! Percentiles of single round trips: a table for each placement, mode and workload with answers.
 
 use comfy_table::CellAlignment;
+use ipcperf_model::round_trip_histogram::pool;
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::Sample;
-use ipcperf_results::analysis::{CaseSummary, Spread, ValidSamples};
-use ipcperf_stats::median;
+use ipcperf_results::analysis::{CaseSummary, ValidSamples};
 
 use super::cells::{new_table, truncate};
 use super::width::wrap;
 use crate::wording::{Heading, by_heading};
 
 /// Explanation below the tables.
-pub const PERCENTILES_LEGEND: &str = "p50 to p99.9: median of the percentile over the valid repetitions; max: longest round trip of \
-    all valid repetitions";
+pub const PERCENTILES_LEGEND: &str = "p50 to p99.9: percentiles of the round trips of all valid repetitions together; a dash: fewer \
+    than ten of them were slower than this percentile, so that single trips would decide it: measure more (--total, \
+    --repetitions). max: longest round trip";
+/// Minimum number of round trips that are slower than a percentile.
+const MIN_SLOWER: f64 = 10.0;
 /// Text if no case has round trips.
 const NONE: &str = "Percentiles: none; only the workloads round-trip and request-reply have them.";
 
@@ -38,7 +41,7 @@ impl PercentileTable {
             WorkloadKind::RequestReply => "Request-reply",
         };
         let row = |case: &&'a CaseSummary| {
-            let [p50, p90, p99, p999, max] = percentiles(case, valid.of_case(case)).map(cell);
+            let [p50, p90, p99, p999, max] = percentiles(valid.of_case(case)).map(cell);
             let size = Bytes(case.case.buffer_bytes).to_string();
             [truncate(case.series()), size, p50, p90, p99, p999, max]
         };
@@ -76,24 +79,31 @@ pub fn percentiles_text(summaries: &[CaseSummary], samples: &[Sample], columns: 
     tables.chain([wrap(legend, columns)]).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns p50, p90, p99, p99.9 and the maximum of the round trips of a case, ns. A value is `None` if it is unknown.
-fn percentiles(case: &CaseSummary, samples: &[&Sample]) -> [Option<f64>; 5] {
-    let of_summary = |spread: Option<Spread>| spread.map(|spread| spread.median);
-    [
-        of_summary(case.round_trip_ns_p50),
-        median_over(samples, |sample| sample.round_trip_ns_p90),
-        of_summary(case.round_trip_ns_p99),
-        of_summary(case.round_trip_ns_p999),
-        longest(samples),
-    ]
+/// Returns p50, p90, p99, p99.9 and the maximum of the round trips of `samples` together, ns. A value is `None` if it is
+/// unknown, or if too few trips were slower.
+fn percentiles(samples: &[&Sample]) -> [Option<f64>; 5] {
+    let histograms = samples.iter().map(|sample| sample.round_trip_histogram.as_deref());
+    let histograms: Option<Vec<&str>> = histograms.collect();
+    // A damaged histogram is one that is missing.
+    let counts = histograms.and_then(|all| pool(all).ok()).unwrap_or_default();
+    let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| quantile(&counts, q));
+    [p50, p90, p99, p999, longest(samples)]
 }
 
-/// Returns the median of `value` over `samples`, ns.
-#[allow(clippy::cast_precision_loss, reason = "times, good to 53 bits")]
-fn median_over(samples: &[&Sample], value: impl Fn(&Sample) -> Option<u64>) -> Option<f64> {
-    let values: Vec<f64> =
-        samples.iter().filter_map(|sample| value(sample)).map(|ns| ns as f64).collect();
-    median(&values)
+/// Returns the q-quantile of `counts`, values in ascending order with their counts.
+#[allow(clippy::cast_precision_loss, reason = "counts and times, good to 53 bits")]
+fn quantile(counts: &[(u64, u64)], q: f64) -> Option<f64> {
+    let all: u64 = counts.iter().map(|(_, count)| count).sum();
+    // A little more than the product: 0.01 is not a binary fraction, and 1,000 trips are enough for p99.
+    if (1.0 - q) * all as f64 * (1.0 + 1e-9) < MIN_SLOWER {
+        return None;
+    }
+    let mut below = 0;
+    let reaches = |(_, count): &&(u64, u64)| {
+        below += count;
+        below as f64 >= q * all as f64
+    };
+    counts.iter().find(reaches).map(|(value, _)| *value as f64)
 }
 
 /// Returns the longest round trip of `samples`, ns.
@@ -110,19 +120,19 @@ fn cell(ns: Option<f64>) -> String {
 mod tests {
     use ipcperf_results::ExclusionReason;
     use ipcperf_results::analysis::summarize;
-    use ipcperf_results::testing::sample;
+    use ipcperf_results::testing::{round_trips, sample};
 
     use super::*;
 
-    /// Returns samples of one case with the given percentiles, us: block k has k times as much. Block 4 is disturbed.
-    fn planted(workload: WorkloadKind, percentiles_us: [u64; 5]) -> Vec<Sample> {
+    /// Returns samples of one case with the round trips of `trips_us`, us; in block k, each takes k times as long. Block 4
+    /// is disturbed.
+    fn planted(workload: WorkloadKind, trips_us: impl Iterator<Item = u64> + Clone) -> Vec<Sample> {
         let scripted = |block: u32| {
             let mut sample = sample("pipe", workload, 64, block, 1_000_000);
-            let [p50, p90, p99, p999, max] =
-                percentiles_us.map(|us| Some(us * 1_000 * u64::from(block)));
-            (sample.round_trip_ns_p50, sample.round_trip_ns_p90) = (p50, p90);
-            (sample.round_trip_ns_p99, sample.round_trip_ns_p999) = (p99, p999);
-            sample.round_trip_ns_max = max;
+            let times_ns: Vec<u64> =
+                trips_us.clone().map(|us| us * 1_000 * u64::from(block)).collect();
+            sample.round_trip_ns_max = times_ns.iter().max().copied();
+            sample.round_trip_histogram = Some(round_trips(&times_ns).histogram);
             sample.excluded = (block == 4).then_some(ExclusionReason::Disturbed);
             sample
         };
@@ -136,28 +146,35 @@ mod tests {
 
     #[test]
     fn a_case_has_its_percentiles_with_units_and_without_disturbed_runs() {
-        let text = tables_of(&planted(WorkloadKind::RoundTrip, [5, 7, 11, 400, 3_000]), 80);
+        let text = tables_of(&planted(WorkloadKind::RoundTrip, 1..=1_000), 80);
         let row = text.lines().find(|line| line.starts_with(" pipe")).expect("a row");
         let words: Vec<&str> = row.split_whitespace().collect();
-        let wanted = "pipe 64 B 10.0 µs 14.0 µs 22.0 µs 800 µs 9.00 ms";
+        // Of the 3,000 valid trips, 1 to 3,000 us long, three are the slowest thousandth.
+        let wanted = "pipe 64 B 819 µs 2.10 ms 2.91 ms - 3.00 ms";
         assert_eq!(words.join(" "), wanted, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 
     #[test]
     fn a_stream_has_no_percentiles() {
-        let text = tables_of(&planted(WorkloadKind::Stream, [1; 5]), 100);
+        let text = tables_of(&planted(WorkloadKind::Stream, 1..=1), 100);
         assert_eq!(text, NONE);
     }
 
     #[test]
     fn an_unknown_percentile_is_absent_and_not_zero() {
-        let mut samples = planted(WorkloadKind::RequestReply, [5; 5]);
-        for sample in &mut samples {
-            sample.round_trip_ns_p90 = None;
-        }
+        let mut samples = planted(WorkloadKind::RequestReply, 1..=1_000);
+        samples[1].round_trip_histogram = None;
         let text = tables_of(&samples, 100);
         let row = text.lines().find(|line| line.starts_with(" pipe")).expect("a row");
-        assert_eq!(row.split_whitespace().nth(5), Some("-"), "{text}");
+        assert_eq!(row.split_whitespace().nth(3), Some("-"), "{text}");
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_slower_trips() {
+        let counts = |trips: u64| (1..=trips).map(|trip| (trip, 1)).collect::<Vec<_>>();
+        assert_eq!(quantile(&counts(1_000), 0.99), Some(990.0));
+        assert_eq!(quantile(&counts(999), 0.99), None);
+        assert_eq!(quantile(&[], 0.5), None);
     }
 }
