@@ -349,8 +349,17 @@ fn a_file_that_is_there_is_left_alone() {
 }
 
 /// Keys that are valid only together with another key, which the file of `study new` leaves out.
-const NEEDS_ANOTHER: [&str; 6] =
-    ["max_repetitions", "max_time", "first_touch", "reply", "counter_events", "profile_event"];
+const NEEDS_ANOTHER: [&str; 9] = [
+    "max_repetitions",
+    "max_time",
+    "first_touch",
+    "reply",
+    "arrivals",
+    "pacer",
+    "duration",
+    "counter_events",
+    "profile_event",
+];
 
 /// Every key that `study new` explains is valid in its place when uncommented.
 #[test]
