@@ -295,8 +295,8 @@ impl<'a> SenderLoop<'a> {
 
     /// Records that `message` is sent now, and returns the time, ticks.
     fn record_send(&mut self, message: &DueMessage) -> u64 {
-        let sent = ticks();
-        self.delays.record(message.punctuality, sent.saturating_sub(message.due).max(1));
+        let (sent, punctuality) = self.waiting.send_time(message.punctuality);
+        self.delays.record(punctuality, sent.saturating_sub(message.due).max(1));
         sent
     }
 

@@ -73,6 +73,8 @@ pub(super) struct Waiting {
     gap_ticks: u64,
     /// End of the last gap, ticks.
     gap_end: u64,
+    /// Last reading of the clock, ticks.
+    last: u64,
     /// Sum of all waiting times, gaps included, ticks.
     waited: u64,
     /// Sum of all gaps, ticks.
@@ -102,13 +104,23 @@ impl Waiting {
     )]
     pub(super) fn new(pacer: Pacer, ns_per_tick: f64) -> Self {
         let gap_ticks = (GAP_NS / ns_per_tick) as u64;
-        Self { pacer, ns_per_tick, gap_ticks, gap_end: 0, waited: 0, gaps: 0, sleep_cpu_ns: 0 }
+        Self {
+            pacer,
+            ns_per_tick,
+            gap_ticks,
+            gap_end: 0,
+            last: 0,
+            waited: 0,
+            gaps: 0,
+            sleep_cpu_ns: 0,
+        }
     }
 
     /// Waits until the clock shows `due` ticks.
     #[inline]
     pub(super) fn until(&mut self, due: u64) -> Punctuality {
         let begin = ticks();
+        self.last = begin;
         if begin >= due {
             return if due <= self.gap_end { Punctuality::InGap } else { Punctuality::Behind };
         }
@@ -117,7 +129,21 @@ impl Waiting {
             Pacer::Sleep => self.sleep(begin, due),
         };
         self.waited += end - begin;
+        self.last = end;
         if due <= self.gap_end { Punctuality::InGap } else { Punctuality::OnTime }
+    }
+
+    /// Reads the clock just before a message is sent, and returns the time, ticks, and the class of the message, which
+    /// [`Self::until`] returned as `class`: an interrupt may have come in between.
+    #[inline]
+    pub(super) fn send_time(&mut self, class: Punctuality) -> (u64, Punctuality) {
+        let now = ticks();
+        let is_gap = self.pacer == Pacer::Spin && now.saturating_sub(self.last) > self.gap_ticks;
+        if class == Punctuality::OnTime && is_gap {
+            self.gap_end = now;
+            return (now, Punctuality::InGap);
+        }
+        (now, class)
     }
 
     #[inline]
@@ -187,6 +213,18 @@ mod tests {
         waiting.gap_end = ticks() - 10;
         assert_eq!(waiting.until(waiting.gap_end - 5), Punctuality::InGap);
         assert_eq!(waiting.until(waiting.gap_end + 5), Punctuality::Behind);
+    }
+
+    #[test]
+    fn an_interrupt_before_the_send_is_a_gap() {
+        let mut waiting = Waiting::new(Pacer::Spin, 1.0);
+        waiting.last = ticks();
+        waiting.gap_ticks = u64::MAX;
+        assert_eq!(waiting.send_time(Punctuality::OnTime).1, Punctuality::OnTime);
+        waiting.gap_ticks = 0;
+        let (now, class) = waiting.send_time(Punctuality::OnTime);
+        assert_eq!((class, waiting.gap_end), (Punctuality::InGap, now));
+        assert_eq!(waiting.send_time(Punctuality::Behind).1, Punctuality::Behind);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use ipcperf_study::Study;
 use ipcperf_study::hypothesis::TESTS;
 use serde_json::Value;
 
+use super::custom::{custom_json, custom_manual, custom_names};
 use super::list_json::{
     exporters_json, instruments_json, mechanisms_json, tests_json, workloads_json,
 };
@@ -19,8 +20,7 @@ use super::manuals::{
 use super::mechanism_manual::mechanism_manual;
 
 /// Where custom mechanisms are explained.
-const CUSTOM: &str =
-    "Your own mechanisms: exec:PROGRAM and lib:FILE.so (docs/custom-mechanisms.md)";
+const CUSTOM: &str = "Your own mechanisms: exec:PROGRAM and lib:FILE.so (ipcperf list exec)";
 /// Space between the kinds of the overview and their names.
 const GAP: usize = 2;
 
@@ -56,6 +56,13 @@ pub(crate) const LIST_KINDS: &[ListKind] = &[
         text: mechanism_list,
         json: mechanisms_json,
         manual: mechanism_manual,
+    },
+    ListKind {
+        name: "custom",
+        entries: custom_names,
+        text: custom_list,
+        json: custom_json,
+        manual: custom_manual,
     },
     ListKind {
         name: "workloads",
@@ -163,6 +170,11 @@ fn missing_parts(mechanism: &Mechanism<'_>) -> Vec<String> {
         format!("{name} without {option}={value}: {missing}")
     };
     values.map(line).collect()
+}
+
+/// Returns the list of the kinds of custom mechanisms.
+fn custom_list(columns: usize) -> String {
+    names_list("custom", &custom_names(), columns)
 }
 
 /// Returns the list of workloads.

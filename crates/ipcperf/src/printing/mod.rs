@@ -1,5 +1,6 @@
 //! Output of the command: results on standard output, everything else on standard error.
 
+mod custom;
 #[cfg(test)]
 mod docs_page;
 mod list_json;

@@ -28,7 +28,7 @@ const MAX_LINE_BYTES: usize = 4_096;
 /// Time that a program which has stopped talking has to exit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Remedy that points to the description of the protocol.
-pub(super) const PROTOCOL_REMEDY: &str = "see the protocol in docs/custom-mechanisms.md";
+pub(super) const PROTOCOL_REMEDY: &str = "see the protocol: ipcperf list exec";
 
 /// Remedy for a program that cannot be started.
 const START_REMEDY: &str = "check that the program exists and is executable, and that a script \
