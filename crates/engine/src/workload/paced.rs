@@ -108,15 +108,16 @@ impl PacedPeer {
     fn begin<'a>(&'a mut self, control: &'a Control) -> (SenderLoop<'a>, LatencyRecorder<'a>) {
         let (pacing, checkpoints_ns) = (&self.pacing, self.checkpoints_ns);
         let recorder = LatencyRecorder::new(pacing, checkpoints_ns, &mut self.latencies);
-        (SenderLoop::begin(pacing, self.times, &mut self.delays, control), recorder)
+        (SenderLoop::begin(pacing, &mut self.delays, control), recorder)
     }
 
     fn send(&mut self, task: &mut PacedTask<'_>) -> Result<(), Failure> {
-        let (mut meter, bytes) = (task.meter, task.size.buffer_bytes);
+        let (mut meter, bytes, times) = (task.meter, task.size.buffer_bytes, self.times);
         let (mut sender, _) = self.begin(task.control);
         while let Some(message) = sender.wait() {
             let what = (message.number, bytes);
-            let complete = |content: &mut [u8]| sender.stamp(&message, content);
+            let stamp = SendStamp { number: message.number, sent: message.sent };
+            let complete = |content: &mut [u8]| times.store(stamp, content);
             transfer::send_with(task, what, MessageDirection::Forward, &mut meter, complete)?;
             // An end that holds messages back until more follow would delay them by the time between messages.
             task.flush()?;
@@ -184,7 +185,7 @@ impl PacedPeer {
         let start = sender.start;
         while let Some(message) = sender.wait() {
             let number = message.number;
-            let stamp = SendStamp { number, sent: sender.record_send(&message) };
+            let stamp = SendStamp { number, sent: message.sent };
             let reached = transfer_range(task, other, number..number + 1, Leg::FORWARD, || {})?;
             if reached > number {
                 recorder.record(start, stamp, ticks_after_loads());
@@ -205,7 +206,7 @@ impl PacedPeer {
         let (mut sender, mut recorder) = self.begin(task.control);
         let start = sender.start;
         while let Some(message) = sender.wait() {
-            let stamp = SendStamp { number: message.number, sent: sender.record_send(&message) };
+            let stamp = SendStamp { number: message.number, sent: message.sent };
             trip(task, message.number)?;
             recorder.record(start, stamp, ticks_after_loads());
         }
@@ -226,10 +227,11 @@ pub enum Traffic {
 }
 
 /// A message that is due.
+#[derive(Clone, Copy)]
 struct DueMessage {
     number: u64,
-    due: u64,
-    punctuality: Punctuality,
+    /// Time at which the sender turned to it, ticks.
+    sent: u64,
 }
 
 /// Schedule, waiting and records of a sender.
@@ -237,8 +239,9 @@ struct SenderLoop<'a> {
     start: ScheduleStart,
     schedule: Schedule,
     waiting: Waiting,
-    times: SendTimes,
     delays: &'a mut Delays,
+    /// Delay of the last message, ticks. It is recorded after the message has been sent, which it would delay.
+    last_delay: Option<(Punctuality, u64)>,
     control: &'a Control,
     next: u64,
     messages: u64,
@@ -248,12 +251,7 @@ struct SenderLoop<'a> {
 
 impl<'a> SenderLoop<'a> {
     /// Starts the schedule.
-    fn begin(
-        pacing: &Pacing,
-        times: SendTimes,
-        delays: &'a mut Delays,
-        control: &'a Control,
-    ) -> Self {
+    fn begin(pacing: &Pacing, delays: &'a mut Delays, control: &'a Control) -> Self {
         if pacing.pacer == Pacer::Sleep {
             thread::minimize_timer_slack();
         }
@@ -268,8 +266,8 @@ impl<'a> SenderLoop<'a> {
             start,
             schedule: Schedule::new(pacing),
             waiting: Waiting::new(pacing.pacer, ns_per_tick),
-            times,
             delays,
+            last_delay: None,
             control,
             next: 0,
             messages: pacing.messages,
@@ -279,31 +277,26 @@ impl<'a> SenderLoop<'a> {
 
     /// Waits until the next message is due; `None` after the last one.
     fn wait(&mut self) -> Option<DueMessage> {
+        self.record_last_delay();
         if self.next >= self.messages {
             return None;
         }
         let due = self.start.after(self.schedule.next_ns());
-        let (number, punctuality) = (self.next, self.waiting.until(due));
+        let (sent, punctuality) = self.waiting.until(due);
+        let number = self.next;
         self.next += 1;
-        if punctuality == Punctuality::Behind && ticks() > self.give_up && self.next < self.messages
-        {
+        if punctuality == Punctuality::Behind && sent > self.give_up && self.next < self.messages {
             self.messages = self.next;
             self.control.shorten_schedule(self.messages);
         }
-        Some(DueMessage { number, due, punctuality })
+        self.last_delay = Some((punctuality, sent.saturating_sub(due).max(1)));
+        Some(DueMessage { number, sent })
     }
 
-    /// Records that `message` is sent now, and returns the time, ticks.
-    fn record_send(&mut self, message: &DueMessage) -> u64 {
-        let (sent, punctuality) = self.waiting.send_time(message.punctuality);
-        self.delays.record(punctuality, sent.saturating_sub(message.due).max(1));
-        sent
-    }
-
-    /// Records that `message` is sent now, and writes its stamp.
-    fn stamp(&mut self, message: &DueMessage, content: &mut [u8]) {
-        let sent = self.record_send(message);
-        self.times.store(SendStamp { number: message.number, sent }, content);
+    fn record_last_delay(&mut self) {
+        if let Some((punctuality, delay)) = self.last_delay.take() {
+            self.delays.record(punctuality, delay);
+        }
     }
 
     /// Returns the number of messages that were sent, and the times spent waiting.
