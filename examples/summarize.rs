@@ -19,9 +19,11 @@ fn main() -> Result<(), Error> {
     for case in AnalyzedFile::new(&path, results).summaries {
         let (value, unit) = match case.main() {
             Some(MainFigure::Bandwidth(spread)) => (spread.median, "bytes/s"),
-            Some(MainFigure::RoundTrip(spread) | MainFigure::PerMessage(spread)) => {
-                (spread.median, "ns")
-            }
+            Some(
+                MainFigure::RoundTrip(spread)
+                | MainFigure::PerMessage(spread)
+                | MainFigure::Latency(spread),
+            ) => (spread.median, "ns"),
             None => continue,
         };
         println!("{}: {value:.0} {unit}", case.case.case_id);

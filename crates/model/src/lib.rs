@@ -19,6 +19,7 @@ mod measurement;
 pub mod mechanism;
 mod mechanism_name;
 pub mod message_options;
+mod mode;
 pub mod observation;
 pub mod pacing;
 pub mod parallel;
@@ -43,11 +44,12 @@ pub use measurement::{
     PacerReport, RoleUsage, RoundTrips, SendDelays, UserSystemSplit, WorkerReport,
 };
 pub use mechanism_name::{CustomKind, CustomName, MechanismName};
+pub use mode::Mode;
 pub use observation::Observation;
 pub use precision::Precision;
 pub use role::Role;
 pub use run_spec::{
-    Answer, Gate, KernelBuffer, KernelObjectLimits, Mode, PayloadCheck, PhasePause, Privilege,
+    Answer, Gate, KernelBuffer, KernelObjectLimits, PayloadCheck, PhasePause, Privilege,
     RepeatedPhases, RunSpec, WarmUp,
 };
 pub use unavailable::Unavailable;

@@ -4,13 +4,11 @@
 use ipcperf_model::CustomKind;
 use serde_json::{Value, json};
 
-use super::lists::NameAndAbout;
-
 /// The page on custom mechanisms.
 const PAGE: &str = include_str!("../../../../docs/custom-mechanisms.md");
 
-/// Returns the kinds of custom mechanisms.
-pub(super) fn custom_names() -> Vec<NameAndAbout> {
+/// Returns the name and description of each kind of custom mechanisms.
+pub(super) fn custom_names() -> Vec<(&'static str, &'static str)> {
     CustomKind::ALL.map(|kind| (kind.word(), about(kind))).to_vec()
 }
 

@@ -118,6 +118,8 @@ fn cell(ns: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::RangeInclusive;
+
     use ipcperf_results::ExclusionReason;
     use ipcperf_results::analysis::summarize;
     use ipcperf_results::testing::{round_trips, sample};
@@ -126,7 +128,7 @@ mod tests {
 
     /// Returns samples of one case with the round trips of `trips_us`, us; in block k, each takes k times as long. Block 4
     /// is disturbed.
-    fn planted(workload: WorkloadKind, trips_us: impl Iterator<Item = u64> + Clone) -> Vec<Sample> {
+    fn planted(workload: WorkloadKind, trips_us: RangeInclusive<u64>) -> Vec<Sample> {
         let scripted = |block: u32| {
             let mut sample = sample("pipe", workload, 64, block, 1_000_000);
             let times_ns: Vec<u64> =
