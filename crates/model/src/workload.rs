@@ -100,7 +100,7 @@ const PACED: WorkloadFacts = WorkloadFacts {
     name: "paced",
     about: "one peer sends at the rate of --rate and the other peer receives, even if it is slow",
     measures: "one-way latency in ns from the scheduled time of each message, and from its send",
-    needs: "--rate 20k",
+    needs: "--rate 20k --placement split",
 };
 
 #[cfg(test)]

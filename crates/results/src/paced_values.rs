@@ -197,6 +197,12 @@ impl PacedValues {
         }
     }
 
+    /// Returns the median from the send, of round trips or of one-way latencies, ns.
+    #[must_use]
+    pub fn service_ns_p50(&self) -> Option<u64> {
+        self.one_way_from_send_ns_p50.or(self.round_trip_from_send_ns_p50)
+    }
+
     /// Returns the 99th percentile from the send, of round trips or of one-way latencies, ns.
     #[must_use]
     pub fn service_ns_p99(&self) -> Option<u64> {

@@ -5,7 +5,7 @@ use ipcperf_model::{Failure, Latencies, PacedMeasurement, PacerReport, Role, Rol
 use serde::{Deserialize, Serialize};
 
 use crate::shared_state::Control;
-use crate::workload::{PacedPeer, checkpoint_message};
+use crate::workload::{PacedPeer, Traffic, checkpoint_message};
 
 /// Part of the report that a paced run adds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -35,16 +35,19 @@ pub(super) struct SenderTime {
 }
 
 impl PacedReport {
-    /// Builds the report of the peer that ran `role`, which used `usage` and, if it sent, `time`. Messages that are
-    /// `answered` are measured by the peer that sends them.
+    /// Builds the report of the peer that ran `role`, which used `usage` and, if it sent, `time`. The latency of a message
+    /// that is answered is measured by the peer that sends it.
     pub(super) fn new(
         peer: &PacedPeer,
         role: Role,
-        is_answered: bool,
+        traffic: Traffic,
         (usage, time): (&RoleUsage, SenderTime),
         control: &Control,
     ) -> Result<Self, Failure> {
-        let measures = role == Role::Both || is_answered == (role == Role::Sender);
+        let measures = match traffic {
+            Traffic::OneWay => role != Role::Sender,
+            Traffic::Answered => role != Role::Receiver,
+        };
         let arrivals = measures.then(|| ArrivalReport::new(peer, control)).transpose()?;
         let pacer = (role != Role::Receiver).then(|| pacer_report(peer, usage, time, control));
         let scheduled_per_s = per_s(peer.pacing().messages, peer.end_ns() + gap_ns(peer.pacing()));

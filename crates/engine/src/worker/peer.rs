@@ -26,7 +26,7 @@ use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
 use crate::limits::clock_bound::{self, ClockBound};
 use crate::shared_state::Control;
-use crate::workload::{PacedPeer, PhaseSize, SendTimes};
+use crate::workload::{PacedPeer, PhaseSize, SendTimes, Traffic};
 use crate::{NO_SPACE, harness_failure, placement};
 
 /// Duration of the cache-line probe before and after a run.
@@ -264,9 +264,9 @@ impl PeerRunner<'_> {
         let delay_ns = delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
         usage.run_delay_ns = delay_ns.map(|delay_ns| delay_ns.saturating_sub(threads_ns));
         let helpers = helpers_before.until(&self.read_helpers(state));
-        let is_answered = self.spec.workload.is_answered();
+        let traffic = Traffic::from_spec(self.spec);
         let report =
-            |paced| PacedReport::new(paced, self.role, is_answered, (&usage, time), self.control);
+            |paced| PacedReport::new(paced, self.role, traffic, (&usage, time), self.control);
         let paced = state.paced.as_ref().map(report).transpose()?;
         Ok(FinishedPhase { usage, helpers, timed_every, paced })
     }

@@ -171,9 +171,8 @@ fn run_paced<'a>(
         trips,
         timed_every: 1,
     };
-    let traffic = if spec.workload.is_answered() { Traffic::Answered } else { Traffic::OneWay };
     if let Some(paced) = paced {
-        paced.run(role, &mut task, other, traffic)?;
+        paced.run(role, &mut task, other, Traffic::from_spec(spec))?;
     }
     task.flush()?;
     Ok((task.meter, task.timed_every))

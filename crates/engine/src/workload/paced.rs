@@ -7,7 +7,7 @@
 //! The loops are compiled once for all mechanisms: see [`MessageEnd`].
 
 use ipcperf_model::pacing::{Pacer, Pacing};
-use ipcperf_model::{Answer, Failure, Role};
+use ipcperf_model::{Answer, Failure, Role, RunSpec};
 use rustix::io::Errno;
 
 use super::interleaved::{Leg, transfer_range};
@@ -24,7 +24,7 @@ use crate::shared_state::Control;
 
 /// Duration of a run, as a multiple of its schedule, after which the sender gives up.
 const MAX_STRETCH: f64 = 2.0;
-/// Time between the start of a schedule and its announcement, ns: enough for the sender to enter its loop.
+/// Time from the announcement of a schedule to its start, ns: enough for the sender to enter its loop.
 const LEAD_NS: f64 = 20_000.0;
 
 /// Task of a paced peer: the type of its end is erased, and whether messages are processed is decided at run time.
@@ -114,9 +114,8 @@ impl PacedPeer {
     fn send(&mut self, task: &mut PacedTask<'_>) -> Result<(), Failure> {
         let (mut meter, bytes, times) = (task.meter, task.size.buffer_bytes, self.times);
         let (mut sender, _) = self.begin(task.control);
-        while let Some(message) = sender.wait() {
-            let what = (message.number, bytes);
-            let stamp = SendStamp { number: message.number, sent: message.sent };
+        while let Some(stamp) = sender.wait() {
+            let what = (stamp.number, bytes);
             let complete = |content: &mut [u8]| times.store(stamp, content);
             transfer::send_with(task, what, MessageDirection::Forward, &mut meter, complete)?;
             // An end that holds messages back until more follow would delay them by the time between messages.
@@ -183,9 +182,8 @@ impl PacedPeer {
     ) -> Result<(), Failure> {
         let (mut sender, mut recorder) = self.begin(task.control);
         let start = sender.start;
-        while let Some(message) = sender.wait() {
-            let number = message.number;
-            let stamp = SendStamp { number, sent: message.sent };
+        while let Some(stamp) = sender.wait() {
+            let number = stamp.number;
             let reached = transfer_range(task, other, number..number + 1, Leg::FORWARD, || {})?;
             if reached > number {
                 recorder.record(start, stamp, ticks_after_loads());
@@ -205,9 +203,8 @@ impl PacedPeer {
     ) -> Result<(), Failure> {
         let (mut sender, mut recorder) = self.begin(task.control);
         let start = sender.start;
-        while let Some(message) = sender.wait() {
-            let stamp = SendStamp { number: message.number, sent: message.sent };
-            trip(task, message.number)?;
+        while let Some(stamp) = sender.wait() {
+            trip(task, stamp.number)?;
             recorder.record(start, stamp, ticks_after_loads());
         }
         let (counts, (sent, waited)) = (recorder.counts(), sender.finish());
@@ -226,12 +223,12 @@ pub enum Traffic {
     Answered,
 }
 
-/// A message that is due.
-#[derive(Clone, Copy)]
-struct DueMessage {
-    number: u64,
-    /// Time at which the sender turned to it, ticks.
-    sent: u64,
+impl Traffic {
+    /// Returns the traffic of `spec`.
+    #[must_use]
+    pub fn from_spec(spec: &RunSpec) -> Self {
+        if spec.workload.is_answered() { Self::Answered } else { Self::OneWay }
+    }
 }
 
 /// Schedule, waiting and records of a sender.
@@ -275,8 +272,8 @@ impl<'a> SenderLoop<'a> {
         }
     }
 
-    /// Waits until the next message is due; `None` after the last one.
-    fn wait(&mut self) -> Option<DueMessage> {
+    /// Waits until the next message is due, and returns its stamp; `None` after the last one.
+    fn wait(&mut self) -> Option<SendStamp> {
         self.record_last_delay();
         if self.next >= self.messages {
             return None;
@@ -290,7 +287,7 @@ impl<'a> SenderLoop<'a> {
             self.control.shorten_schedule(self.messages);
         }
         self.last_delay = Some((punctuality, sent.saturating_sub(due).max(1)));
-        Some(DueMessage { number, sent })
+        Some(SendStamp { number, sent })
     }
 
     fn record_last_delay(&mut self) {

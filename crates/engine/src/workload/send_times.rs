@@ -22,7 +22,7 @@ pub const TABLE_BYTES_PER_MESSAGE: u64 = size_of::<AtomicU64>() as u64;
 pub struct SendStamp {
     /// Number of the message, from 0.
     pub number: u64,
-    /// Time just before the call that sent it, ticks.
+    /// Time at which its sender began to send it, ticks.
     pub sent: u64,
 }
 

@@ -7,16 +7,17 @@ use std::io::{self, Write};
 use ipcperf_model::printable::printable;
 use ipcperf_model::round_trip_histogram::pool;
 use ipcperf_results::Sample;
-use ipcperf_results::analysis::AnalyzedFile;
+use ipcperf_results::analysis::{AnalyzedFile, is_disturbed};
 
 use super::Exporter;
 
 /// Latency distributions.
 pub(super) const EXPORTER: Exporter = Exporter {
     name: "hgrm",
-    about: "latency distributions, for the plotters of HdrHistogram",
+    about: "latency distributions in microseconds, for the plotters of HdrHistogram",
     details: "The output has one distribution for each case and each kind of latency: round trips, and, of \
-        [paced traffic](paced.md), latencies from the schedule and from the send. It pools all valid runs. Each \
+        [paced traffic](paced.md), latencies from the schedule and from the send. It pools all valid runs; a case \
+        without valid runs has the distribution of its disturbed runs, and the word `disturbed` after the kind. Each \
         distribution begins with a comment line that names the case and the kind (such as `#[pipe/paced/2proc/split/64/\
         rate=10k/s one_way]`), followed by the columns of HdrHistogram: the value in microseconds, the share of values up \
         to it, their number, and 1 / (1 - share).\n\n\
@@ -41,10 +42,10 @@ const KINDS: [Kind; 4] = [
 
 fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     for file in files {
-        for ((case, kind), histograms) in distributions(file) {
+        for ((case, kind), Distribution { histograms, mark }) in distributions(file) {
             // A damaged histogram has no distribution.
             if let Ok(counts) = pool(histograms) {
-                writeln!(out, "#[{} {}]", printable(case), KINDS[kind].0)?;
+                writeln!(out, "#[{} {}{mark}]", printable(case), KINDS[kind].0)?;
                 write_distribution(&counts, out)?;
             }
         }
@@ -52,13 +53,33 @@ fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the histograms of the valid runs of `file` by case and kind.
-fn distributions(file: &AnalyzedFile) -> BTreeMap<(&str, usize), Vec<&str>> {
-    let mut all: BTreeMap<(&str, usize), Vec<&str>> = BTreeMap::new();
-    for sample in file.results.samples.iter().filter(|sample| sample.excluded.is_none()) {
+/// Histograms of a case and a kind.
+#[derive(Debug, Default)]
+struct Distribution<'a> {
+    histograms: Vec<&'a str>,
+    /// Mark after the kind; empty if the runs are valid.
+    mark: &'static str,
+}
+
+/// Returns the histograms of `file` by case and kind.
+fn distributions(file: &AnalyzedFile) -> BTreeMap<(&str, usize), Distribution<'_>> {
+    let samples = || file.results.samples.iter();
+    let mut all = by_case_and_kind(samples().filter(|sample| sample.excluded.is_none()));
+    for (key, disturbed) in by_case_and_kind(samples().filter(|sample| is_disturbed(sample))) {
+        all.entry(key).or_insert(Distribution { mark: " disturbed", ..disturbed });
+    }
+    all
+}
+
+fn by_case_and_kind<'a>(
+    samples: impl Iterator<Item = &'a Sample>,
+) -> BTreeMap<(&'a str, usize), Distribution<'a>> {
+    let mut all: BTreeMap<(&str, usize), Distribution<'_>> = BTreeMap::new();
+    for sample in samples {
         for (number, (_, histogram)) in KINDS.iter().enumerate() {
             if let Some(text) = histogram(sample) {
-                all.entry((&sample.run.case.case_id, number)).or_default().push(text);
+                let key = (sample.run.case.case_id.as_str(), number);
+                all.entry(key).or_default().histograms.push(text);
             }
         }
     }
@@ -95,7 +116,7 @@ mod tests {
         let wanted: Vec<u64> = files
             .iter()
             .flat_map(distributions)
-            .map(|(_, texts)| pool(texts).unwrap().iter().map(|(_, count)| count).sum())
+            .map(|(_, one)| pool(one.histograms).unwrap().iter().map(|(_, count)| count).sum())
             .collect();
         let found: Vec<u64> = text
             .lines()

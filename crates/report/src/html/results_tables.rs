@@ -61,9 +61,9 @@ fn collapsed(heading: &str, figures: Option<&ResultsTable>) -> Markup {
 /// Shows the tables of paced cases.
 fn paced(tables: &[PacedTable]) -> Markup {
     html! {
-        @for PacedTable { heading, rows, pacing } in tables {
-            (figures_table(heading, PacedTable::HEADER, rows))
-            @for line in pacing { p { (line) "." } }
+        @for PacedTable { heading, header, rows, notes } in tables {
+            (figures_table(heading, header, rows))
+            @for line in notes { p { (line) "." } }
         }
         @if !tables.is_empty() { p { (PACED_LEGEND) "." } }
     }
@@ -77,7 +77,7 @@ fn percentiles(tables: &[PercentileTable]) -> Markup {
                 summary { (PERCENTILES_HEADING) }
                 p { (PERCENTILES_LEGEND) "." }
                 @for PercentileTable { heading, rows } in tables {
-                    (figures_table(heading, PercentileTable::HEADER, rows))
+                    (figures_table(heading, &PercentileTable::HEADER, rows))
                 }
             }
         }
@@ -85,17 +85,15 @@ fn percentiles(tables: &[PercentileTable]) -> Markup {
 }
 
 /// Shows a table of figures whose first column has the names of the rows.
-fn figures_table<const N: usize>(heading: &str, header: [&str; N], rows: &[[String; N]]) -> Markup {
-    let named =
-        |row: &[String; N]| row.split_first().map(|(name, cells)| (name.clone(), cells.to_vec()));
-    let header = header.split_first();
+fn figures_table(heading: &str, header: &[&str], rows: &[impl AsRef<[String]>]) -> Markup {
+    let rows = rows.iter().filter_map(|row| row.as_ref().split_first());
     html! {
         div.scroll { table {
             caption { (heading) }
-            @if let Some((name, figures)) = header {
+            @if let Some((name, figures)) = header.split_first() {
                 thead { tr { th { (name) } @for head in figures { th.figure { (head) } } } }
             }
-            tbody { @for (name, figures) in rows.iter().filter_map(named) {
+            tbody { @for (name, figures) in rows {
                 tr { th scope="row" { (name) } @for cell in figures { td.figure { (cell) } } }
             } }
         } }

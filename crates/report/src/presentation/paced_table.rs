@@ -1,5 +1,8 @@
 //! Tables of paced cases: a row for each mechanism, size and rate.
 
+use std::collections::BTreeSet;
+
+use ipcperf_model::pacing::Pacer;
 use ipcperf_model::rate::PerSecond;
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
@@ -8,48 +11,58 @@ use ipcperf_results::analysis::{CaseSummary, PacedSummary, Spread};
 use crate::wording::{Heading, by_heading};
 
 /// Explanation of the columns, below the tables.
-pub const PACED_LEGEND: &str = "carried: messages that arrived, as a share of those scheduled in the same time. p50 to p99.9: \
-    latency from the scheduled time of each message (response time). p99 from send: latency from the time at which it was \
-    sent (service time), which leaves out the time that messages waited for a slow receiver to take earlier ones. CPU/msg: \
-    CPU time of all roles together, without that of waiting for the schedule. All values are medians over the repetitions; \
-    a dash means that there were too few messages for this percentile";
+pub const PACED_LEGEND: &str = "carried: messages that arrived, or requests that were answered, as a share of those scheduled in \
+    the same time. saturated: less than 99 % were carried, or ever more messages were waiting (in so many of the runs). p50 \
+    to p99.9: latency from the scheduled time of each message (response time). from send: latency from the time at which \
+    the sender turned to the message (service time), which leaves out how late that was. CPU/msg: CPU time of all roles \
+    together, without that of waiting for the schedule. All values are medians over the repetitions; a dash means too few \
+    messages for this percentile: use a longer --duration";
 /// Explanation of figures that are not reliable.
 const DISTURBED: &str = "? other activity disturbed every run: not reliable";
 /// Explanation of figures that are too small for the clocks.
 const UNCERTAIN: &str = "~ less than twice the uncertainty of the clocks of the two CPUs";
+/// Headings of the columns after the name and the size.
+const FIGURES: [&str; 7] = ["rate", "carried", "p50", "p99", "p99.9", "p99 from send", "CPU/msg"];
 
 /// Results of the paced cases under one heading.
 #[derive(Clone, Debug)]
 pub struct PacedTable {
     /// Description of the figures and of the cases.
     pub heading: String,
-    /// Cells of each row, in the order of [`Self::HEADER`].
-    pub rows: Vec<[String; Self::HEADER.len()]>,
-    /// How well the senders kept their schedules.
-    pub pacing: Vec<String>,
+    /// Headings of the columns.
+    pub header: Vec<&'static str>,
+    /// Cells of each row.
+    pub rows: Vec<Vec<String>>,
+    /// How well the senders kept their schedules, and the marks of the figures.
+    pub notes: Vec<String>,
 }
 
 impl PacedTable {
-    /// Headings of the columns; the first two are left-aligned.
-    pub const HEADER: [&str; 9] = [
-        "mechanism",
-        "buffer",
-        "rate",
-        "carried",
-        "p50",
-        "p99",
-        "p99.9",
-        "p99 from send",
-        "CPU/msg",
-    ];
-
     fn new(heading: &Heading, cases: &[&CaseSummary]) -> Self {
+        let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
+        // A column that has the same value everywhere would take the room of the names.
+        let (size, sizes) = match sizes.first() {
+            Some(only) if sizes.len() == 1 => (format!(", {}", Bytes(*only)), Sizes::Equal),
+            _ => (String::new(), Sizes::Differ),
+        };
+        let first = match sizes {
+            Sizes::Equal => &["mechanism"][..],
+            Sizes::Differ => &["mechanism", "buffer"],
+        };
         Self {
-            heading: format!("{}, {}", heading.metric_label(), heading.configuration()),
-            rows: cases.iter().map(|case| row(case)).collect(),
-            pacing: pacing_text(cases),
+            heading: format!("{}, {}{size}", heading.metric_label(), heading.configuration()),
+            header: first.iter().copied().chain(FIGURES).collect(),
+            rows: cases.iter().map(|case| row(case, sizes)).collect(),
+            notes: notes(heading, cases),
         }
     }
+}
+
+/// Whether the messages of all cases of a table have the same size.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sizes {
+    Equal,
+    Differ,
 }
 
 /// Returns the tables of the paced cases of `summaries`.
@@ -59,19 +72,15 @@ pub fn paced_tables(summaries: &[CaseSummary]) -> Vec<PacedTable> {
     paced.map(|(heading, cases)| PacedTable::new(&heading, &cases)).collect()
 }
 
-fn row(case: &CaseSummary) -> [String; PacedTable::HEADER.len()] {
+fn row(case: &CaseSummary, sizes: Sizes) -> Vec<String> {
+    let size = (sizes == Sizes::Differ).then(|| Bytes(case.case.buffer_bytes).to_string());
     let rate = case.case.rate_per_s.map_or_else(String::new, |rate| PerSecond(rate).to_string());
-    let name = [case.series(), Bytes(case.case.buffer_bytes).to_string(), rate];
+    let state = if case.failed > 0 { "failed" } else { "no run" };
     let figures = match &case.paced {
         Some(paced) => figures(paced),
-        None => {
-            let state = if case.failed > 0 { "failed" } else { "no run" };
-            [state, "", "", "", "", ""].map(str::to_owned)
-        }
+        None => [state, "", "", "", "", ""].map(str::to_owned),
     };
-    let [name, buffer, rate] = name;
-    let [carried, p50, p99, p999, from_send, cpu] = figures;
-    [name, buffer, rate, carried, p50, p99, p999, from_send, cpu]
+    std::iter::once(case.series()).chain(size).chain([rate]).chain(figures).collect()
 }
 
 fn figures(paced: &PacedSummary) -> [String; 6] {
@@ -82,16 +91,10 @@ fn figures(paced: &PacedSummary) -> [String; 6] {
         Some(ns) if ns < uncertain_ns => format!("{mark}{} ~", units::time(ns)),
         Some(ns) => format!("{mark}{}", units::time(ns)),
     };
-    let carried = paced.carried_share.map_or_else(
-        || "-".to_owned(),
-        |share| {
-            let saturated = if paced.is_saturated() { "\nsaturated" } else { "" };
-            format!("{mark}{}{saturated}", units::percent(share.median))
-        },
-    );
+    let carried = paced.carried_share.map(|share| format!("{mark}{}", carried_text(share.median)));
     let cpu = paced.cpu_ns_per_message;
     [
-        carried,
+        format!("{}{}", carried.unwrap_or_else(|| "-".to_owned()), saturated_text(paced)),
         time(paced.latency_ns_p50),
         time(paced.latency_ns_p99),
         time(paced.latency_ns_p999),
@@ -100,37 +103,60 @@ fn figures(paced: &PacedSummary) -> [String; 6] {
     ]
 }
 
-/// Describes how well the senders of `cases` kept their schedules, and the marks of their figures.
-fn pacing_text(cases: &[&CaseSummary]) -> Vec<String> {
-    let paced = || cases.iter().filter_map(|case| case.paced.as_ref());
-    let gaps = range(paced().filter_map(|paced| paced.gap_share));
-    let behind = range(paced().filter_map(|paced| paced.behind_share));
-    let mut lines = Vec::new();
-    if let Some(gaps) = gaps {
-        lines.push(format!(
-            "{gaps} of the messages were due while the sender did not run, because of interrupts or other activity"
-        ));
+/// Formats the share that was carried, with a decimal near the 99 % that decide about saturation.
+fn carried_text(share: f64) -> String {
+    if (0.95..0.9995).contains(&share) {
+        format!("{:.1} %", 100.0 * share)
+    } else {
+        units::percent(share)
     }
-    if let Some(behind) = behind {
-        lines.push(format!("{behind} were due while the sender was still sending an earlier one"));
-    }
-    if paced().any(|paced| paced.only_disturbed) {
-        lines.push(DISTURBED.to_owned());
-    }
-    if paced().any(|paced| figures(paced).iter().any(|figure| figure.ends_with('~'))) {
-        lines.push(UNCERTAIN.to_owned());
-    }
-    lines
 }
 
-/// Formats the range of the medians of `shares`; `None` if there are none.
-fn range(shares: impl Iterator<Item = Spread>) -> Option<String> {
-    let (low, high) = shares
+fn saturated_text(paced: &PacedSummary) -> String {
+    match (paced.saturated_runs, paced.runs) {
+        (0, _) => String::new(),
+        (saturated, runs) if saturated == runs => "\nsaturated".to_owned(),
+        (saturated, runs) => format!("\nsaturated {saturated}/{runs}"),
+    }
+}
+
+/// Describes how well the senders of `cases` kept their schedules, and the marks of their figures.
+fn notes(heading: &Heading, cases: &[&CaseSummary]) -> Vec<String> {
+    let paced = || cases.iter().filter_map(|case| case.paced.as_ref());
+    let occupied = if heading.workload().is_answered() {
+        "waiting for the reply to an earlier one"
+    } else {
+        "sending an earlier one"
+    };
+    let late = range(paced().filter_map(|paced| paced.pacer_error_ns_p95), units::time);
+    let gaps = range(paced().filter_map(|paced| paced.gap_share), units::percent);
+    let behind = range(paced().filter_map(|paced| paced.behind_share), units::percent);
+    let pacer = cases.first().and_then(|case| case.case.pacer).map_or("", Pacer::name);
+    let lines = [
+        late.map(|late| format!("pacer {pacer}: 95 % of the sends that were on time were at most {late} late")),
+        gaps.map(|gaps| {
+            format!("{gaps} of the messages were due while the sender did not run (interrupts, other activity)")
+        }),
+        behind.map(|behind| format!("{behind} of the messages were due while the sender was still {occupied}")),
+        paced().any(|paced| paced.only_disturbed).then(|| DISTURBED.to_owned()),
+        paced().any(is_uncertain).then(|| UNCERTAIN.to_owned()),
+    ];
+    lines.into_iter().flatten().collect()
+}
+
+/// Whether a latency is marked as uncertain.
+fn is_uncertain(paced: &PacedSummary) -> bool {
+    figures(paced).iter().any(|figure| figure.ends_with('~'))
+}
+
+/// Formats the range of the medians of `spreads`; `None` if there are none.
+fn range(spreads: impl Iterator<Item = Spread>, format: fn(f64) -> String) -> Option<String> {
+    let (low, high) = spreads
         .map(|spread| spread.median)
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), share| {
-            (low.min(share), high.max(share))
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
         });
-    let (low, high) = (low <= high).then(|| (units::percent(low), units::percent(high)))?;
+    let (low, high) = (low <= high).then(|| (format(low), format(high)))?;
     Some(if low == high { low } else { format!("{low} to {high}") })
 }
 
@@ -170,11 +196,22 @@ mod tests {
         let rows = &table.rows;
         assert_eq!(
             rows[0],
-            ["pipe", "64 B", "1k/s", "50 %\nsaturated", "130 ns ~", "5.00 µs", "-", "4.00 µs", ""]
+            ["pipe", "1k/s", "50 %\nsaturated", "130 ns ~", "5.00 µs", "-", "4.00 µs", ""]
         );
-        assert_eq!(rows[1][2..5], ["20k/s", "? 50 %\nsaturated", "? 130 ns ~"]);
-        assert_eq!(table.pacing[2..], [DISTURBED, UNCERTAIN]);
-        assert!(table.pacing[0].starts_with("1.5 % of the messages"), "{:?}", table.pacing);
+        assert_eq!(rows[1][1..4], ["20k/s", "? 50 %\nsaturated", "? 130 ns ~"]);
+        assert!(table.heading.ends_with(", 64 B"), "{}", table.heading);
+        assert_eq!(table.notes[2..], [DISTURBED, UNCERTAIN]);
+        assert!(table.notes[0].starts_with("1.5 % of the messages"), "{:?}", table.notes);
+    }
+
+    #[test]
+    fn sizes_that_differ_have_a_column_and_shares_near_the_limit_a_decimal() {
+        let mut samples = [paced("pipe", 1_000, 1), paced("pipe", 20_000, 1)];
+        samples[1].run.case.buffer_bytes = 128;
+        samples[0].paced.achieved_per_s = Some(988.0);
+        let [table] = &tables(&samples)[..] else { panic!("one heading") };
+        assert_eq!(table.rows[0][..4], ["pipe", "64 B", "1k/s", "98.8 %\nsaturated"]);
+        assert_eq!((table.header.len(), table.rows[0].len()), (9, 9));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(super) fn paced_texts(summaries: &[CaseSummary], columns: usize) -> Vec<Stri
 
 fn text(paced: &PacedTable, columns: usize) -> String {
     let mut table = new_table(columns);
-    table.set_header(PacedTable::HEADER);
+    table.set_header(&paced.header);
     for row in &paced.rows {
         table.add_row(row.iter().cloned().map(truncate));
     }
@@ -24,6 +24,6 @@ fn text(paced: &PacedTable, columns: usize) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let heading = wrap(&paced.heading, columns);
-    let notes = paced.pacing.iter().map(|line| wrap(line, columns));
+    let notes = paced.notes.iter().map(|line| wrap(line, columns));
     [heading, table.to_string()].into_iter().chain(notes).collect::<Vec<_>>().join("\n")
 }

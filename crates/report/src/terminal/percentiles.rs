@@ -19,7 +19,8 @@ pub const PERCENTILES_LEGEND: &str = "p50 to p99.9: percentiles of the round tri
 /// Minimum number of round trips that are slower than a percentile.
 const MIN_SLOWER: f64 = 10.0;
 /// Text if no case has round trips.
-const NONE: &str = "Percentiles: none; only the workloads round-trip and request-reply have them.";
+const NONE: &str = "Percentiles: none; only the workloads round-trip and request-reply have them. Those of paced \
+    traffic are in its tables.";
 
 /// Percentiles of the cases under one heading.
 #[derive(Clone, Debug)]
@@ -160,7 +161,7 @@ mod tests {
     #[test]
     fn a_stream_has_no_percentiles() {
         let text = tables_of(&planted(WorkloadKind::Stream, 1..=1), 100);
-        assert_eq!(text, NONE);
+        assert_eq!(text, wrap(NONE, 100));
     }
 
     #[test]

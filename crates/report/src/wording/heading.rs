@@ -112,7 +112,9 @@ impl Heading {
             (Pacing::Unscheduled, WorkloadKind::RoundTrip) => "Round trip: mean time",
             (Pacing::Unscheduled, WorkloadKind::RequestReply) => "Request-reply: mean time",
             (Pacing::Scheduled, WorkloadKind::RoundTrip) => "Paced round trip: latency",
-            (Pacing::Scheduled, WorkloadKind::RequestReply) => "Paced request-reply: latency",
+            (Pacing::Scheduled, WorkloadKind::RequestReply) => {
+                "Paced request-reply: round-trip latency"
+            }
         }
     }
 

@@ -24,8 +24,12 @@ pub struct PacedSummary {
     pub latency_ns_p99: Option<Spread>,
     /// 99.9th percentile of it, ns.
     pub latency_ns_p999: Option<Spread>,
-    /// 99th percentile of the latency from the send (service time), ns.
+    /// Median latency from the send (service time), ns.
+    pub from_send_ns_p50: Option<Spread>,
+    /// 99th percentile of it, ns.
     pub from_send_ns_p99: Option<Spread>,
+    /// 95th percentile of the delay of the sends that were on time, ns.
+    pub pacer_error_ns_p95: Option<Spread>,
     /// Share of the messages that were due while the sender was waiting but did not run.
     pub gap_share: Option<Spread>,
     /// Share of the messages that were due while the sender was occupied with an earlier one.
@@ -64,7 +68,9 @@ impl PacedSummary {
             latency_ns_p999: spread(&|one| {
                 ns(one.paced.one_way_ns_p999.or(one.round_trip_ns_p999))
             }),
+            from_send_ns_p50: spread(&|one| ns(one.paced.service_ns_p50())),
             from_send_ns_p99: spread(&|one| ns(one.paced.service_ns_p99())),
+            pacer_error_ns_p95: spread(&|one| ns(one.paced.pacer_error_ns_p95)),
             gap_share: spread(&|one| one.paced.pacer_gap_share),
             behind_share: spread(&|one| one.paced.pacer_behind_share),
             clock_uncertainty_ns: spread(&|one| one.paced.clock_uncertainty_ns),
