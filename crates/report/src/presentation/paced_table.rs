@@ -41,28 +41,28 @@ impl PacedTable {
     fn new(heading: &Heading, cases: &[&CaseSummary]) -> Self {
         let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
         // A column that has the same value everywhere would take the room of the names.
-        let (size, sizes) = match sizes.first() {
-            Some(only) if sizes.len() == 1 => (format!(", {}", Bytes(*only)), Sizes::Equal),
-            _ => (String::new(), Sizes::Differ),
+        let (size, column) = match sizes.first() {
+            Some(only) if sizes.len() == 1 => (format!(", {}", Bytes(*only)), SizeColumn::Absent),
+            _ => (String::new(), SizeColumn::Present),
         };
-        let first = match sizes {
-            Sizes::Equal => &["mechanism"][..],
-            Sizes::Differ => &["mechanism", "buffer"],
+        let first = match column {
+            SizeColumn::Absent => &["mechanism"][..],
+            SizeColumn::Present => &["mechanism", "buffer"],
         };
         Self {
             heading: format!("{}, {}{size}", heading.metric_label(), heading.configuration()),
             header: first.iter().copied().chain(FIGURES).collect(),
-            rows: cases.iter().map(|case| row(case, sizes)).collect(),
+            rows: cases.iter().map(|case| row(case, column)).collect(),
             notes: notes(heading, cases),
         }
     }
 }
 
-/// Whether the messages of all cases of a table have the same size.
+/// Whether the size of the messages has a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sizes {
-    Equal,
-    Differ,
+enum SizeColumn {
+    Absent,
+    Present,
 }
 
 /// Returns the tables of the paced cases of `summaries`.
@@ -72,8 +72,8 @@ pub fn paced_tables(summaries: &[CaseSummary]) -> Vec<PacedTable> {
     paced.map(|(heading, cases)| PacedTable::new(&heading, &cases)).collect()
 }
 
-fn row(case: &CaseSummary, sizes: Sizes) -> Vec<String> {
-    let size = (sizes == Sizes::Differ).then(|| Bytes(case.case.buffer_bytes).to_string());
+fn row(case: &CaseSummary, column: SizeColumn) -> Vec<String> {
+    let size = (column == SizeColumn::Present).then(|| Bytes(case.case.buffer_bytes).to_string());
     let rate = case.case.rate_per_s.map_or_else(String::new, |rate| PerSecond(rate).to_string());
     let state = if case.failed > 0 { "failed" } else { "no run" };
     let figures = match &case.paced {
