@@ -22,7 +22,9 @@ def of_schema(key: dict[str, Any]) -> Kind:
     return next(KINDS[one] for one in listed if one in KINDS)
 
 
-@pytest.mark.parametrize(("line", "columns"), [("Sample", SAMPLE | PACED), ("FailedRun", FAILURE | PACED_RUN)])
+@pytest.mark.parametrize(
+    ("line", "columns"), [("Sample", SAMPLE | PACED), ("FailedRun", FAILURE | PACED_RUN)]
+)
 def test_every_key_of_the_schema_is_a_column_of_its_kind(line: str, columns: Columns) -> None:
     keys = SCHEMA[line]["properties"]
     kinds = {name: OTHERWISE.get(name) or of_schema(key) for name, key in keys.items() if name != "options"}
