@@ -162,7 +162,7 @@ _OF_A_ROLE = re.compile(r"(sender|receiver|both|broker)_")
 
 
 def of_a_run(name: str) -> Kind | None:
-    """Returns the kind of a key that only some runs have: an option, a key of paced runs or of one role. Else None."""
+    """Returns the kind of a key that only some runs have: of an option, paced runs or one role. Else None."""
     if name in PACED:
         return PACED[name]
     if name.startswith("option_"):
