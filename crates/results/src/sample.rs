@@ -225,11 +225,7 @@ impl Sample {
         mut measurement: Measurement,
         split: UserSystemSplit,
     ) -> Self {
-        let paced = measurement.paced.take();
-        let pacing = run.case.pacing();
-        if let Some(paced) = paced.as_ref().filter(|_| traffic(&run.case) == Traffic::Answered) {
-            measurement.round_trips = Some(round_trips_from_schedule(&paced.from_schedule));
-        }
+        let paced = take_paced(&run.case, &mut measurement);
         let trips = measurement.round_trips.as_ref();
         let probes = measurement.cacheline_round_trip_ns;
         let roles = &measurement.roles;
@@ -259,7 +255,7 @@ impl Sample {
             cpu_ns_per_message: cpu_per_message(
                 roles.iter().map(|role| role.cpu_ns),
                 measurement.kernel_thread_ns,
-                paced.as_ref().map_or(0, |paced| paced.pacer.cpu_ns),
+                paced.pacer_cpu_ns.unwrap_or(0),
                 measurement.messages,
             ),
             round_trip_ns_p50: trips.and_then(|trips| trips.p50_ns),
@@ -268,12 +264,7 @@ impl Sample {
             round_trip_ns_p999: trips.and_then(|trips| trips.p999_ns),
             round_trip_ns_max: trips.map(|trips| trips.max_ns),
             round_trip_timed_every: trips.map(|trips| trips.timed_every),
-            paced: match (pacing, paced) {
-                (Some(pacing), Some(measured)) => {
-                    PacedValues::new(&pacing, measured, traffic(&run.case))
-                }
-                _ => PacedValues::default(),
-            },
+            paced,
             cacheline_round_trip_ns: probes.map(|[before, after]| f64::midpoint(before, after)),
             cacheline_round_trip_before_ns: probes.map(|[before, _]| before),
             cacheline_round_trip_after_ns: probes.map(|[_, after]| after),
@@ -285,6 +276,18 @@ impl Sample {
             run,
         }
     }
+}
+
+/// Takes the values of a paced run of `case` out of `measurement`, whose round trips are set to those from the schedule.
+fn take_paced(case: &CaseIdentity, measurement: &mut Measurement) -> PacedValues {
+    let (Some(pacing), Some(measured)) = (case.pacing(), measurement.paced.take()) else {
+        return PacedValues::default();
+    };
+    let traffic = traffic(case);
+    if traffic == Traffic::Answered {
+        measurement.round_trips = Some(round_trips_from_schedule(&measured.from_schedule));
+    }
+    PacedValues::new(&pacing, measured, traffic)
 }
 
 fn traffic(case: &CaseIdentity) -> Traffic {
