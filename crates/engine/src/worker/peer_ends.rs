@@ -49,6 +49,24 @@ pub(super) struct TimedRegion<'a> {
     pub(super) control: &'a Control,
 }
 
+impl TimedRegion<'_> {
+    /// Creates the task of a loop over `end`.
+    fn task<'t, E: ?Sized, P>(&'t mut self, end: &'t mut E, payload: P) -> Task<'t, E, P> {
+        Task {
+            end,
+            outgoing: self.memory.outgoing.phase_buffers(),
+            incoming: self.memory.incoming.phase_buffers(),
+            payload,
+            size: self.size,
+            answer: self.spec.answer(),
+            control: self.control,
+            meter: Meter::default(),
+            trips: self.trips,
+            timed_every: 1,
+        }
+    }
+}
+
 /// The ends of one peer.
 #[derive(Debug)]
 pub(super) struct TypedEnds<E> {
@@ -122,22 +140,11 @@ impl<E: Endpoint> PeerEnds for TypedEnds<E> {
 impl<E: Endpoint> TypedEnds<E> {
     fn run_workload<W: Workload, P: Payload>(
         &mut self,
-        region: TimedRegion<'_>,
+        mut region: TimedRegion<'_>,
         payload: P,
     ) -> Result<(Meter, u64), Failure> {
-        let TimedRegion { spec, role, size, memory, trips, control, .. } = region;
-        let mut task = Task {
-            end: &mut self.end,
-            outgoing: memory.outgoing.phase_buffers(),
-            incoming: memory.incoming.phase_buffers(),
-            payload,
-            size,
-            answer: spec.answer(),
-            control,
-            meter: Meter::default(),
-            trips,
-            timed_every: 1,
-        };
+        let (role, messages) = (region.role, region.size.messages);
+        let mut task = region.task(&mut self.end, payload);
         match (role, &mut self.other) {
             (Role::Both, Some(other)) => W::both(&mut task, other)?,
             (Role::Receiver, _) => W::receive(&mut task)?,
@@ -145,34 +152,24 @@ impl<E: Endpoint> TypedEnds<E> {
         }
         task.flush()?;
         let counted = (task.meter, task.timed_every);
-        memory.outgoing.advance(size.messages);
-        memory.incoming.advance(size.messages);
+        region.memory.outgoing.advance(messages);
+        region.memory.incoming.advance(messages);
         Ok(counted)
     }
 }
 
 /// Runs the timed region of a paced run. Compiled once for all mechanisms.
-fn run_paced<'a>(
-    region: TimedRegion<'a>,
-    end: &'a mut dyn MessageEnd,
-    other: Option<&'a mut dyn MessageEnd>,
+fn run_paced(
+    mut region: TimedRegion<'_>,
+    end: &mut dyn MessageEnd,
+    other: Option<&mut dyn MessageEnd>,
     payload: Option<Processed>,
 ) -> Result<(Meter, u64), Failure> {
-    let TimedRegion { spec, role, size, memory, trips, paced, control } = region;
-    let mut task: PacedTask<'a> = Task {
-        end,
-        outgoing: memory.outgoing.phase_buffers(),
-        incoming: memory.incoming.phase_buffers(),
-        payload,
-        size,
-        answer: spec.answer(),
-        control,
-        meter: Meter::default(),
-        trips,
-        timed_every: 1,
-    };
+    let (role, traffic, paced) =
+        (region.role, Traffic::from_spec(region.spec), region.paced.take());
+    let mut task: PacedTask<'_> = region.task(end, payload);
     if let Some(paced) = paced {
-        paced.run(role, &mut task, other, Traffic::from_spec(spec))?;
+        paced.run(role, &mut task, other.map(|other| other as &mut dyn MessageEnd), traffic)?;
     }
     task.flush()?;
     Ok((task.meter, task.timed_every))
