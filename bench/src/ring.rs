@@ -122,7 +122,8 @@ impl RingResults {
 
     fn round_trip(&mut self, ipcperf: &Ipcperf, spec: &RunSpec) -> Result<(), BenchError> {
         let measured = ipcperf.measure(spec)?;
-        let mean_ns = measured.round_trips.as_ref().map_or(f64::NAN, |trips| trips.mean_ns);
+        let mean_ns =
+            measured.round_trips.as_ref().map_or(f64::NAN, |trips| trips.latencies.mean_ns);
         let [before, after] = measured.cacheline_round_trip_ns.unwrap_or([f64::NAN; 2]);
         self.record(spec, &measured, mean_ns / f64::midpoint(before, after));
         Ok(())

@@ -101,7 +101,7 @@ fn bandwidths(ipcperf: &Ipcperf, spec: &RunSpec, n: usize) -> Result<Vec<(f64, u
 #[allow(clippy::cast_precision_loss, reason = "ns of a round trip")]
 fn trips(ipcperf: &Ipcperf, spec: &RunSpec) -> Result<Vec<(f64, u64)>, BenchError> {
     let measured = undisturbed(ipcperf, spec)?;
-    let histogram = measured.round_trips.map(|trips| trips.histogram).unwrap_or_default();
+    let histogram = measured.round_trips.map(|trips| trips.latencies.histogram).unwrap_or_default();
     let pooled = pool([histogram.as_str()]).map_err(|said| BenchError::UnexpectedOutput {
         program: "ipcperf worker".to_owned(),
         said,

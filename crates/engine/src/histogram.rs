@@ -56,16 +56,8 @@ impl TickHistogram {
         mean_ns: f64,
     ) -> Result<RoundTrips, Failure> {
         let ns = to_nanoseconds(&self.ticks, ns_per_tick);
-        Ok(RoundTrips {
-            timed_every,
-            histogram: encode(&ns)?,
-            p50_ns: Some(ns.value_at_quantile(0.5)),
-            p90_ns: Some(ns.value_at_quantile(0.9)),
-            p99_ns: Some(ns.value_at_quantile(0.99)),
-            p999_ns: Some(ns.value_at_quantile(0.999)),
-            max_ns: ns.max(),
-            mean_ns,
-        })
+        let at = |quantile| Some(ns.value_at_quantile(quantile));
+        Ok(RoundTrips { timed_every, latencies: latencies(&ns, mean_ns, at)? })
     }
 }
 
@@ -76,15 +68,7 @@ impl TickHistogram {
     /// As for [`Self::report`].
     pub fn latencies(&self, ns_per_tick: f64) -> Result<Latencies, Failure> {
         let ns = to_nanoseconds(&self.ticks, ns_per_tick);
-        Ok(Latencies {
-            histogram: encode(&ns)?,
-            p50_ns: percentile(&ns, 0.5),
-            p90_ns: percentile(&ns, 0.9),
-            p99_ns: percentile(&ns, 0.99),
-            p999_ns: percentile(&ns, 0.999),
-            max_ns: ns.max(),
-            mean_ns: ns.mean(),
-        })
+        latencies(&ns, ns.mean(), |quantile| percentile(&ns, quantile))
     }
 
     /// Distribution of delays in ns, with ticks of `ns_per_tick`.
@@ -100,6 +84,23 @@ impl TickHistogram {
             max_ns: (!ns.is_empty()).then(|| ns.max()),
         }
     }
+}
+
+/// Builds the distribution of `ns` with the mean `mean_ns` and the percentiles that `at` returns.
+fn latencies(
+    ns: &Histogram<u64>,
+    mean_ns: f64,
+    at: impl Fn(f64) -> Option<u64>,
+) -> Result<Latencies, Failure> {
+    Ok(Latencies {
+        histogram: encode(ns)?,
+        p50_ns: at(0.5),
+        p90_ns: at(0.9),
+        p99_ns: at(0.99),
+        p999_ns: at(0.999),
+        max_ns: ns.max(),
+        mean_ns,
+    })
 }
 
 /// Minimum number of values beyond a percentile; with fewer, single values decide it.
@@ -146,7 +147,7 @@ mod tests {
     fn values_survive_ticks_and_base64_to_a_thousandth() {
         let mut histogram = TickHistogram::new_touched();
         (1..=1_000).for_each(|value| histogram.record(value * 2_000));
-        let trips = histogram.report(0.5, 1, 500.5e3).unwrap();
+        let trips = histogram.report(0.5, 1, 500.5e3).unwrap().latencies;
         let back = pool([trips.histogram.as_str()]).unwrap();
         assert_eq!(back.iter().map(|(_, count)| count).sum::<u64>(), 1_000);
         for ((value, _), wanted) in back.iter().zip((1_000..).step_by(1_000)) {
@@ -175,7 +176,7 @@ mod tests {
         let one = |value| {
             let mut histogram = TickHistogram::new_touched();
             (0..3).for_each(|_| histogram.record(value));
-            histogram.report(1.0, 1, 0.0).unwrap().histogram
+            histogram.report(1.0, 1, 0.0).unwrap().latencies.histogram
         };
         let (low, high) = (one(100), one(500));
         let pooled = pool([low.as_str(), &high, &low]).unwrap();
@@ -191,7 +192,7 @@ mod tests {
         coarse.record_n(100, 5).unwrap();
         let mut ours = TickHistogram::new_touched();
         [100, 300].into_iter().for_each(|value| ours.record(value));
-        let ours = ours.report(1.0, 1, 0.0).unwrap().histogram;
+        let ours = ours.report(1.0, 1, 0.0).unwrap().latencies.histogram;
         let pooled = pool([encode(&coarse).unwrap().as_str(), &ours]).unwrap();
         assert_eq!(pooled, [(100, 6), (300, 1)]);
     }

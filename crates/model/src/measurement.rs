@@ -42,28 +42,16 @@ pub struct RoleUsage {
 pub struct RoundTrips {
     /// Sampling interval: one in this many trips was timed individually; 1 means every trip.
     pub timed_every: u64,
-    /// HDR histogram of the timed trips in ns, V2 encoding, base64.
-    pub histogram: String,
-    /// Median of the timed trips, ns; `None`, like each percentile below, only if a paced run has too few trips for it.
-    pub p50_ns: Option<u64>,
-    /// 90th percentile, ns.
-    pub p90_ns: Option<u64>,
-    /// 99th percentile, ns.
-    pub p99_ns: Option<u64>,
-    /// 99.9th percentile, ns.
-    pub p999_ns: Option<u64>,
-    /// Longest timed trip, ns.
-    pub max_ns: u64,
-    /// Mean over all trips, whether timed individually or not, ns: elapsed time divided by the number of trips.
-    pub mean_ns: f64,
+    /// Times of the timed trips. Their mean is that over all trips, whether timed individually or not.
+    pub latencies: Latencies,
 }
 
-/// Distribution of the latencies of a paced run.
+/// Distribution of latencies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
     /// HDR histogram in ns, V2 encoding, base64.
     pub histogram: String,
-    /// Median, ns. Null, like each percentile below, if fewer than ten messages were slower.
+    /// Median, ns. In a paced run it is null, like each percentile below, if fewer than ten messages were slower.
     pub p50_ns: Option<u64>,
     /// 90th percentile, ns.
     pub p90_ns: Option<u64>,

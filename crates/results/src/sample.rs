@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Formatter;
 
-use ipcperf_model::{Latencies, Measurement, Role, RoleUsage, RoundTrips, UserSystemSplit, WarmUp};
+use ipcperf_model::{Measurement, Role, RoleUsage, RoundTrips, UserSystemSplit, WarmUp};
 use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -226,7 +226,8 @@ impl Sample {
         split: UserSystemSplit,
     ) -> Self {
         let paced = take_paced(&run.case, &mut measurement);
-        let trips = measurement.round_trips.as_ref();
+        let timed_every = measurement.round_trips.as_ref().map(|trips| trips.timed_every);
+        let trips = measurement.round_trips.as_ref().map(|trips| &trips.latencies);
         let probes = measurement.cacheline_round_trip_ns;
         let roles = &measurement.roles;
         Self {
@@ -263,7 +264,7 @@ impl Sample {
             round_trip_ns_p99: trips.and_then(|trips| trips.p99_ns),
             round_trip_ns_p999: trips.and_then(|trips| trips.p999_ns),
             round_trip_ns_max: trips.map(|trips| trips.max_ns),
-            round_trip_timed_every: trips.map(|trips| trips.timed_every),
+            round_trip_timed_every: timed_every,
             paced,
             cacheline_round_trip_ns: probes.map(|[before, after]| f64::midpoint(before, after)),
             cacheline_round_trip_before_ns: probes.map(|[before, _]| before),
@@ -272,7 +273,7 @@ impl Sample {
             steal_ns: measurement.steal_ns,
             user_system_split: (!roles.is_empty()).then_some(split),
             roles: roles.iter().flat_map(role_values).collect(),
-            round_trip_histogram: measurement.round_trips.map(|trips| trips.histogram),
+            round_trip_histogram: measurement.round_trips.map(|trips| trips.latencies.histogram),
             run,
         }
     }
@@ -285,7 +286,8 @@ fn take_paced(case: &CaseIdentity, measurement: &mut Measurement) -> PacedValues
     };
     let traffic = traffic(case);
     if traffic == Traffic::Answered {
-        measurement.round_trips = Some(round_trips_from_schedule(&measured.from_schedule));
+        let latencies = measured.from_schedule.clone();
+        measurement.round_trips = Some(RoundTrips { timed_every: 1, latencies });
     }
     PacedValues::new(&pacing, measured, traffic)
 }
@@ -295,20 +297,6 @@ fn traffic(case: &CaseIdentity) -> Traffic {
         _ if case.is_harness_only() => Traffic::None,
         true => Traffic::Answered,
         false => Traffic::OneWay,
-    }
-}
-
-/// Returns round trips that count from the schedule.
-fn round_trips_from_schedule(latencies: &Latencies) -> RoundTrips {
-    RoundTrips {
-        timed_every: 1,
-        histogram: latencies.histogram.clone(),
-        p50_ns: latencies.p50_ns,
-        p90_ns: latencies.p90_ns,
-        p99_ns: latencies.p99_ns,
-        p999_ns: latencies.p999_ns,
-        max_ns: latencies.max_ns,
-        mean_ns: latencies.mean_ns,
     }
 }
 
@@ -332,7 +320,7 @@ pub(super) fn cpu_per_message(
 /// Computes elapsed time divided by trips, which is also known if no trip was timed individually.
 #[allow(clippy::cast_precision_loss, reason = "a mean, good to 53 bits")]
 fn mean_ns(run: &RunIdentity, measurement: &Measurement) -> Option<f64> {
-    let timed = measurement.round_trips.as_ref().map(|trips| trips.mean_ns);
+    let timed = measurement.round_trips.as_ref().map(|trips| trips.latencies.mean_ns);
     let over_all = || measurement.elapsed_ns as f64 / measurement.messages.max(1) as f64;
     timed.or_else(|| run.case.workload.is_answered().then(over_all))
 }

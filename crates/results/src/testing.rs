@@ -12,7 +12,7 @@ use ipcperf_model::environment::Environment;
 use ipcperf_model::mechanism::{CaseFacts, Delivery, PayloadPath};
 use ipcperf_model::message_options::{BufferReuse, Content, FirstTouch, Touch};
 use ipcperf_model::workload::WorkloadKind;
-use ipcperf_model::{Measurement, Mode, RoundTrips, RunSpec, UserSystemSplit, WarmUp};
+use ipcperf_model::{Latencies, Measurement, Mode, RoundTrips, RunSpec, UserSystemSplit, WarmUp};
 
 use crate::analysis::AnalyzedFile;
 use crate::identity::run_id;
@@ -51,8 +51,7 @@ pub fn round_trips(trips_ns: &[u64]) -> RoundTrips {
     let mut bytes = Vec::new();
     V2Serializer::new().serialize(&histogram, &mut bytes).expect("a histogram of ours");
     let sum: u64 = trips_ns.iter().sum();
-    RoundTrips {
-        timed_every: 1,
+    let latencies = Latencies {
         histogram: STANDARD.encode(bytes),
         p50_ns: Some(histogram.value_at_quantile(0.5)),
         p90_ns: Some(histogram.value_at_quantile(0.9)),
@@ -60,7 +59,8 @@ pub fn round_trips(trips_ns: &[u64]) -> RoundTrips {
         p999_ns: Some(histogram.value_at_quantile(0.999)),
         max_ns: histogram.max(),
         mean_ns: sum as f64 / trips_ns.len().max(1) as f64,
-    }
+    };
+    RoundTrips { timed_every: 1, latencies }
 }
 
 /// Returns a sample of `mechanism` with scripted times, for tests of code that uses samples.

@@ -135,7 +135,7 @@ mod tests {
             let times_ns: Vec<u64> =
                 trips_us.clone().map(|us| us * 1_000 * u64::from(block)).collect();
             sample.round_trip_ns_max = times_ns.iter().max().copied();
-            sample.round_trip_histogram = Some(round_trips(&times_ns).histogram);
+            sample.round_trip_histogram = Some(round_trips(&times_ns).latencies.histogram);
             sample.excluded = (block == 4).then_some(ExclusionReason::Disturbed);
             sample
         };

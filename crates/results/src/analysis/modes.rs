@@ -65,7 +65,7 @@ mod tests {
         let slow = (0..2_500_u64).map(|k| 28_000 + k % 900);
         let trips: Vec<u64> = fast.chain(slow).collect();
         let mut one = sample("pipe", WorkloadKind::RoundTrip, 64, 1, 1_000_000);
-        one.round_trip_histogram = Some(round_trips(&trips).histogram);
+        one.round_trip_histogram = Some(round_trips(&trips).latencies.histogram);
         let modes = of_trips(&[&one, &one]);
         assert_eq!(modes.len(), 2, "{modes:?}");
         assert!((modes[0].share - 0.8).abs() < 0.01 && modes[1].median > 20_000.0, "{modes:?}");
