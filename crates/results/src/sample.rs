@@ -322,7 +322,9 @@ pub(super) fn cpu_per_message(
 fn mean_ns(run: &RunIdentity, measurement: &Measurement) -> Option<f64> {
     let timed = measurement.round_trips.as_ref().map(|trips| trips.latencies.mean_ns);
     let over_all = || measurement.elapsed_ns as f64 / measurement.messages.max(1) as f64;
-    timed.or_else(|| run.case.workload.is_answered().then(over_all))
+    // At a rate, the elapsed time is that of the schedule.
+    let is_unpaced = run.case.workload.is_answered() && run.case.rate_per_s.is_none();
+    timed.or_else(|| is_unpaced.then(over_all))
 }
 
 fn bandwidth(run: &RunIdentity, measurement: &Measurement) -> Option<u64> {
