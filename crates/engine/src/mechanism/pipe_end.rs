@@ -10,6 +10,7 @@ use super::setup_failure::setup_failure;
 use crate::channel::{
     Blocking, Descriptors, Endpoint, Granted, Opened, OptionSpec, OptionValues, Setup,
 };
+use crate::platform::read_write;
 
 /// Option that pipes and FIFOs share.
 pub(super) const CAPACITY: OptionSpec = OptionSpec {
@@ -31,12 +32,12 @@ impl Endpoint for PipeEnd {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        rustix::io::write(&self.write, bytes)
+        read_write::write(&self.write, bytes)
     }
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        rustix::io::read(&self.read, bytes)
+        read_write::read(&self.read, bytes)
     }
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {

@@ -13,6 +13,7 @@ use rustix::net::{AddressFamily, SocketType};
 use super::setup_failure::setup_failure;
 use crate::channel::{Blocking, Descriptors, Endpoint, Granted, Limit, Opened, Setup};
 use crate::platform::close_on_exec::{SocketFlags, socketpair};
+use crate::platform::read_write;
 use crate::platform::socket_options::{
     set_socket_recv_buffer_size_force, set_socket_send_buffer_size_force,
 };
@@ -28,12 +29,12 @@ impl<const KEEPS_BOUNDARIES: bool> Endpoint for SocketEnd<KEEPS_BOUNDARIES> {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        rustix::io::write(&self.socket, bytes)
+        read_write::write(&self.socket, bytes)
     }
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        rustix::io::read(&self.socket, bytes)
+        read_write::read(&self.socket, bytes)
     }
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {

@@ -15,6 +15,7 @@ use super::tcp::{ANY_PORT, available, bind_loopback};
 use crate::channel::{
     Channel, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
 };
+use crate::platform::read_write;
 use crate::worker;
 
 /// Facts about `udp`.
@@ -101,12 +102,12 @@ impl Endpoint for UdpEnd {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        rustix::io::write(&self.socket, bytes)
+        read_write::write(&self.socket, bytes)
     }
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        rustix::io::read(&self.socket, bytes)
+        read_write::read(&self.socket, bytes)
     }
 
     fn drain(&mut self) {

@@ -20,6 +20,7 @@ mod linux;
 mod linux_or_freebsd;
 #[cfg(not(target_os = "linux"))]
 mod other;
+pub(crate) mod read_write;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;

@@ -13,6 +13,7 @@ use crate::buffer::Buffer;
 use crate::channel::{Channel, Descriptors, Endpoint, Granted, Limit, Mechanism, Opened, Setup};
 use crate::mechanism::scm_rights::datagram_pair;
 use crate::mechanism::socket::{set_buffers, unix_limit};
+use crate::platform::read_write;
 use crate::worker;
 
 /// The part of `dgram-compressed` that needs Linux.
@@ -210,7 +211,7 @@ impl<C: Codec> Endpoint for CompressedEnd<C> {
             Some(length) => length,
             None => self.codec.compress(bytes, outgoing).ok_or(Errno::MSGSIZE)?,
         };
-        match rustix::io::write(&self.socket, &outgoing[..length]) {
+        match read_write::write(&self.socket, &outgoing[..length]) {
             Ok(_) => Ok(bytes.len()),
             Err(errno) => {
                 self.pending = Some(length);
@@ -222,7 +223,7 @@ impl<C: Codec> Endpoint for CompressedEnd<C> {
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
         let [_, incoming] = self.buffers.as_mut().ok_or(Errno::NOMEM)?;
-        match rustix::io::read(&self.socket, &mut incoming[..])? {
+        match read_write::read(&self.socket, &mut incoming[..])? {
             0 => Ok(0),
             length => self.codec.decompress(&incoming[..length], bytes).ok_or(Errno::BADMSG),
         }

@@ -11,6 +11,7 @@ use crate::channel::{Blocking, Channel, Mechanism, Opened, Setup};
 use crate::mechanism::setup_failure::setup_failure;
 use crate::mechanism::slot::{Doorbell, SlotEnd, open_ends, slot_memory};
 use crate::platform::memory::shared_memory_available;
+use crate::platform::read_write;
 use crate::worker;
 
 /// The part of `eventfd` that needs Linux.
@@ -55,12 +56,12 @@ impl Doorbell for EventfdDoorbell {
     #[inline]
     fn ring(&self, calls: &mut u64) -> Result<(), Errno> {
         *calls += 1;
-        rustix::io::write(&*self.counter, &1_u64.to_ne_bytes()).map(drop)
+        read_write::write(&*self.counter, &1_u64.to_ne_bytes()).map(drop)
     }
 
     #[inline]
     fn wait(&self, calls: &mut u64) -> Result<(), Errno> {
         *calls += 1;
-        rustix::io::read(&*self.counter, &mut [0_u8; 8]).map(drop)
+        read_write::read(&*self.counter, &mut [0_u8; 8]).map(drop)
     }
 }

@@ -10,6 +10,7 @@ use super::{REUSE, ROTATION, THRESHOLD};
 use crate::channel::{Blocking, Channel, Descriptors, Endpoint, Mechanism, Opened, Setup};
 use crate::mechanism::pipe::new_pipe;
 use crate::mechanism::pipe_end::{PipeEnd, open_endpoints};
+use crate::platform::read_write;
 use crate::worker;
 
 /// The part of `pipe-borrow` that needs Linux.
@@ -96,7 +97,7 @@ impl BorrowEnd {
     fn write(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         self.calls += 1;
         if bytes.len() < self.threshold_bytes {
-            return rustix::io::write(&self.pipe.write, bytes);
+            return read_write::write(&self.pipe.write, bytes);
         }
         let flags = match self.blocking {
             Blocking::Wait => SpliceFlags::empty(),

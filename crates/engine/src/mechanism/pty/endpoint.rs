@@ -9,6 +9,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
 use crate::channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::mechanism::setup_failure::setup_failure;
+use crate::platform::read_write;
 use crate::worker;
 
 /// The part of `pty` that needs Linux.
@@ -75,12 +76,12 @@ impl Endpoint for PtyEnd {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        rustix::io::write(&self.terminal, bytes).map_err(hung_up)
+        read_write::write(&self.terminal, bytes).map_err(hung_up)
     }
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        rustix::io::read(&self.terminal, bytes).map_err(hung_up)
+        read_write::read(&self.terminal, bytes).map_err(hung_up)
     }
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {
