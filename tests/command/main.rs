@@ -25,6 +25,7 @@ mod instrumented;
 mod interruption;
 mod journal;
 mod killed_commands;
+mod knee;
 mod leftover_names;
 mod list;
 mod lost_lines;

@@ -13,6 +13,7 @@ pub mod hardware_limits;
 mod hdr_v2;
 pub mod instrument;
 pub mod instrument_view;
+pub mod knee;
 pub mod log2_histogram;
 mod looks;
 mod measurement;

@@ -102,6 +102,8 @@ pub struct PacerReport {
 pub struct PacedMeasurement {
     /// Latencies from the times at which messages were due.
     pub from_schedule: Latencies,
+    /// The same, of the messages that were not due in a gap of the sender.
+    pub outside_gaps: Latencies,
     /// Latencies from the times at which they were sent.
     pub from_send: Latencies,
     /// Pacer of the sender.

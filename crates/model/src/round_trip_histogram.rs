@@ -26,6 +26,26 @@ pub fn pool<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<(u64, u6
     Ok(pooled.ascending())
 }
 
+/// Minimum number of values above a percentile; with fewer, single values decide it.
+const MIN_ABOVE: f64 = 10.0;
+
+/// Returns the q-quantile of `counts`, values in ascending order with their counts. `None` if too few values lie above it.
+#[allow(clippy::cast_precision_loss, reason = "counts and times, good to 53 bits")]
+#[must_use]
+pub fn quantile(counts: &[(u64, u64)], q: f64) -> Option<f64> {
+    let all: u64 = counts.iter().map(|(_, count)| count).sum();
+    // A little more than the product: 0.01 is not a binary fraction, and 1,000 values are enough for p99.
+    if (1.0 - q) * all as f64 * (1.0 + 1e-9) < MIN_ABOVE {
+        return None;
+    }
+    let mut below = 0;
+    let reaches = |(_, count): &&(u64, u64)| {
+        below += count;
+        below as f64 >= q * all as f64
+    };
+    counts.iter().find(reaches).map(|(value, _)| *value as f64)
+}
+
 thread_local! {
     /// Empty bins for reuse: the histograms of thousands of cases are pooled one after another, and fresh memory
     /// costs more than the pooling.

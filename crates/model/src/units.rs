@@ -20,6 +20,11 @@ pub fn bandwidth(bytes_per_s: f64) -> String {
     format_scaled(bytes_per_s, &[(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")])
 }
 
+/// Formats a number of messages per second with three digits, in the form of `--rate`: `410k/s`.
+pub fn rate(per_s: f64) -> String {
+    format_scaled(per_s, &[(1.0, "/s"), (1e3, "k/s"), (1e6, "M/s")]).replace(' ', "")
+}
+
 /// Formats bytes: exactly if that is short, else with three digits of a binary unit.
 #[allow(clippy::cast_precision_loss, reason = "for people, and three digits are left")]
 pub fn bytes(bytes: u64) -> String {

@@ -72,6 +72,8 @@ pub enum Factor {
     Pacer,
     /// Duration of the schedule of a run.
     Duration,
+    /// Bound on the 99th percentile in a search for the knee.
+    KneeP99,
     /// Instruments that observe runs.
     Instrument,
     /// Events that counters count.
@@ -109,7 +111,7 @@ const fn names(flag: &'static str, key: &'static str, default: &'static str) -> 
 
 impl Factor {
     /// Every factor, in the order in which they are explained.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Mechanism,
         Self::Workload,
         Self::Buffer,
@@ -126,6 +128,7 @@ impl Factor {
         Self::Arrivals,
         Self::Pacer,
         Self::Duration,
+        Self::KneeP99,
         Self::Instrument,
         Self::CounterEvents,
         Self::ProfileEvent,
@@ -157,6 +160,11 @@ impl Factor {
             Self::Arrivals => names("--arrivals", "arrivals", "even"),
             Self::Pacer => names("--pacer", "pacer", "spin; sleep if both peers share a CPU"),
             Self::Duration => names("--duration", "duration", "1s, or longer for 2000 messages"),
+            Self::KneeP99 => names(
+                "--knee-p99",
+                "knee_p99",
+                "ten times the median at a hundredth of the unpaced rate",
+            ),
             Self::Instrument => names("--instrument", "instrument", "none"),
             Self::CounterEvents => names("--counter-events", "counter_events", COPY_EVENTS),
             Self::ProfileEvent => names("--profile-event", "profile_event", "cpu-clock"),

@@ -11,6 +11,7 @@ mod estimate;
 mod factor;
 mod factor_error;
 mod instruments;
+mod knee;
 pub mod machine;
 mod matrix;
 mod merge;
@@ -49,7 +50,9 @@ pub use request::{MAX_TIMEOUT_S, Request, SurveyLength};
 pub use spelling::{mechanism_names, unknown_word_error};
 pub use stopping_rule::{MAX_TIME_LIMIT_S, StoppingRule};
 pub use total::Total;
-pub use typed::{OptionSetting, TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest};
+pub use typed::{
+    OptionSetting, TypedKnee, TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest,
+};
 
 /// Name under which the command starts itself to inspect a library, which may crash that process.
 pub const DESCRIBE_LIBRARY: &str = "library";
@@ -59,12 +62,15 @@ use std::time::Duration;
 use cell::Naming;
 use ipcperf_engine::channel::Mechanism;
 use ipcperf_engine::mechanism::RequestedMechanism;
+use ipcperf_model::knee::KneeSearch;
 
 /// Cases that will be run, and the parts of the request that will not.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Cases, in the order of the request.
     pub cases: Vec<Case>,
+    /// Search for the knee of each case, after its unpaced runs.
+    pub knee: Option<KneeSearch>,
     /// Cells that exceed a limit of the mechanism or the mode, or need what the machine lacks.
     pub refused: Vec<RefusedCell>,
     /// Mechanisms that are unavailable here, with the reason and the remedy.
@@ -142,8 +148,13 @@ impl Plan {
                 Err(refusal) => refused.push(refusal),
             }
         }
+        let knee = request.pacing.knee_search();
+        if let Some(search) = &knee {
+            refused.extend(knee::drop_unpaceable(&mut cases, search, &available));
+        }
         Ok(Self {
             cases,
+            knee,
             refused,
             unavailable,
             unavailable_instruments,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ipcperf_model::Mode;
+use ipcperf_model::knee::KneeSearch;
 use ipcperf_model::pacing::{self, Arrivals, Pacer, Pacing};
 use ipcperf_model::placement::Placement;
 use ipcperf_model::rate;
@@ -12,10 +13,13 @@ use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
 use crate::spelling;
 use crate::total::Total;
-use crate::typed::{TypedLevels, TypedPacing};
+use crate::typed::{TypedKnee, TypedLevels, TypedPacing};
 
 /// Maximum duration of the schedule of a run, s (one hour): a longer one is a typing error.
 const MAX_DURATION_S: f64 = 3_600.0;
+
+/// Maximum bound on the 99th percentile, s: runs last a second by default.
+const MAX_P99_S: f64 = 60.0;
 
 /// Requested schedules. Without a rate, nothing is paced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,16 +32,38 @@ pub struct RequestedPacing {
     pub pacers: Vec<Pacer>,
     /// Duration of the schedule of a run; `None` for the default.
     pub duration: Option<Duration>,
+    /// Search for the knee. Then there are no rates: the search chooses them.
+    pub knee: Option<RequestedKnee>,
+}
+
+/// Requested search for the knee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestedKnee {
+    /// Bound on the 99th percentile; `None` for the default.
+    pub p99_bound: Option<Duration>,
 }
 
 impl RequestedPacing {
-    /// Returns the workload that a request for `workload` means: a stream with a rate is paced.
+    /// Returns the workload that a request for `workload` means: a stream with a rate is paced. A search for the knee begins
+    /// with the stream.
     #[must_use]
     pub const fn workload(&self, workload: WorkloadKind) -> WorkloadKind {
         match workload {
             WorkloadKind::Stream if !self.rates.is_empty() => WorkloadKind::Paced,
+            WorkloadKind::Paced if self.knee.is_some() => WorkloadKind::Stream,
             other => other,
         }
+    }
+
+    /// Returns the search for the knee.
+    pub(crate) fn knee_search(&self) -> Option<KneeSearch> {
+        let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        self.knee.map(|knee| KneeSearch {
+            p99_bound_ns: knee.p99_bound.map(ns),
+            arrivals: self.arrivals.clone(),
+            pacers: self.pacers.clone(),
+            duration_ns: self.duration.map(ns),
+        })
     }
 
     /// Number of schedules of each cell; 1 without a rate.
@@ -79,6 +105,7 @@ pub(super) struct ParsedPacing {
     arrivals: Result<Vec<Arrivals>, FactorError>,
     pacers: Result<Vec<Pacer>, FactorError>,
     duration: Result<Option<Duration>, FactorError>,
+    knee: Result<Option<RequestedKnee>, FactorError>,
     /// A setting that was given and has no effect without a rate, with its first word.
     given: Option<(Factor, String)>,
 }
@@ -97,6 +124,7 @@ impl TypedPacing<'_> {
                 spelling::parse_list(Factor::Pacer, words, parse_pacer)
             }),
             duration: self.duration_s.map(parse_duration).transpose(),
+            knee: self.knee.map(parse_knee).transpose(),
             given: first(Factor::Arrivals, self.arrivals)
                 .or_else(|| first(Factor::Pacer, self.pacer))
                 .or(duration),
@@ -112,6 +140,7 @@ impl ParsedPacing {
             self.arrivals.as_ref().err(),
             self.pacers.as_ref().err(),
             self.duration.as_ref().err(),
+            self.knee.as_ref().err(),
         ];
         errors.into_iter().flatten()
     }
@@ -129,6 +158,9 @@ impl ParsedPacing {
                 FactorError::new(Factor::Total, "", Reason::NotWith(Factor::Rate, Factor::Duration))
             };
             return is_total.then(error).into_iter().collect();
+        }
+        if !matches!(self.knee, Ok(None)) {
+            return Vec::new();
         }
         let paced = workloads.contains(&WorkloadKind::Paced);
         let paced = paced.then(|| (Factor::Workload, WorkloadKind::Paced.name().to_owned()));
@@ -148,6 +180,7 @@ impl ParsedPacing {
             arrivals: self.arrivals?,
             pacers: self.pacers?,
             duration: self.duration?,
+            knee: self.knee?,
         })
     }
 }
@@ -174,6 +207,15 @@ fn parse_duration(seconds: f64) -> Result<Duration, FactorError> {
     }
     let range = Reason::MustBe(format!("more than 0 s and at most {MAX_DURATION_S} s"));
     Err(FactorError::new(Factor::Duration, &format!("{seconds} s"), range))
+}
+
+fn parse_knee(typed: TypedKnee) -> Result<RequestedKnee, FactorError> {
+    let Some(seconds) = typed.p99_s else { return Ok(RequestedKnee { p99_bound: None }) };
+    if seconds > 0.0 && seconds <= MAX_P99_S {
+        return Ok(RequestedKnee { p99_bound: Some(Duration::from_secs_f64(seconds)) });
+    }
+    let range = Reason::MustBe(format!("more than 0 s and at most {MAX_P99_S} s"));
+    Err(FactorError::new(Factor::KneeP99, &format!("{seconds} s"), range))
 }
 
 #[cfg(test)]
@@ -228,6 +270,23 @@ mod tests {
         let total = words(parsed(Some("1k"), None), paced, Total::Bytes(5));
         assert_eq!(total, ["--total does not apply with --rate; use --duration"]);
         assert!(words(parsed(Some("1k"), None), stream, calibrated).is_empty());
+    }
+
+    #[test]
+    fn a_search_for_the_knee_begins_without_a_rate() {
+        let (arrivals, p99_s) = (Some(TypedLevels::Text("poisson")), Some(50e-6));
+        let typed =
+            TypedPacing { arrivals, knee: Some(TypedKnee { p99_s }), ..TypedPacing::default() };
+        let parsed = typed.parse();
+        assert!(parsed.contradictions(&[WorkloadKind::Paced], None).is_empty());
+        let pacing = parsed.into_requested().unwrap();
+        assert_eq!(pacing.workload(WorkloadKind::Paced), WorkloadKind::Stream);
+        assert_eq!(pacing.levels(Mode::TwoProcesses, Placement::Split), [None]);
+        let search = pacing.knee_search().unwrap();
+        assert_eq!((search.p99_bound_ns, search.arrivals), (Some(50_000), vec![Arrivals::Poisson]));
+        for wrong in [0.0, -1.0, f64::NAN, 61.0] {
+            parse_knee(TypedKnee { p99_s: Some(wrong) }).unwrap_err();
+        }
     }
 
     #[test]

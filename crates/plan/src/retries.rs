@@ -27,6 +27,7 @@ mod tests {
     fn plan(cases: usize, repetitions: u32, attempts: u32) -> Plan {
         Plan {
             cases: (0..cases).map(|number| case(&number.to_string())).collect(),
+            knee: None,
             refused: Vec::new(),
             unavailable: Vec::new(),
             unavailable_instruments: Vec::new(),

@@ -120,6 +120,15 @@ pub struct TypedPacing<'a> {
     pub pacer: Option<TypedLevels<'a>>,
     /// Value of `--duration`, s.
     pub duration_s: Option<f64>,
+    /// Search for the knee, if `--find-knee` was given.
+    pub knee: Option<TypedKnee>,
+}
+
+/// Search for the knee in the words of the user.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TypedKnee {
+    /// Value of `--knee-p99`, s.
+    pub p99_s: Option<f64>,
 }
 
 /// Message options in the words of the user. An omitted option has its default.

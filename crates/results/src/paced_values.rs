@@ -79,6 +79,13 @@ pub struct PacedValues {
     /// HDR histogram of the one-way latencies from the schedule, ns, V2 encoding, base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub one_way_histogram: Option<String>,
+    /// 99th percentile of the latencies from the schedule, ns, without the messages that were due while the sender was
+    /// waiting but did not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside_gaps_ns_p99: Option<u64>,
+    /// HDR histogram of these latencies, ns, V2 encoding, base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside_gaps_histogram: Option<String>,
     /// Median one-way latency from the send (service time), ns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub one_way_from_send_ns_p50: Option<u64>,
@@ -157,6 +164,8 @@ impl PacedValues {
             saturated: Some(measured.is_saturated(pacing.messages)),
             backlog_messages: measured.backlogs.last().copied(),
             clock_uncertainty_ns: measured.clock_uncertainty_ns,
+            outside_gaps_ns_p99: measured.outside_gaps.p99_ns,
+            outside_gaps_histogram: Some(measured.outside_gaps.histogram),
             ..values
         };
         let PacedMeasurement { from_schedule, from_send, .. } = measured;

@@ -1,7 +1,7 @@
 //! Part of the lines of a results file. Threads parse parts in parallel, and the results are merged in the order of
 //! the file.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use ipcperf_model::mechanism::CaseFacts;
 use memchr::memchr_iter;
 
 use super::fast_sample::parse_sample_fast;
-use super::planned::PlanRecord;
+use super::planned::{PlanRecord, SpecRecord};
 use super::record::{FailedRun, Footer, Header, ObservationRecord, ResultsLine};
 use super::roles::KeyCache;
 use crate::identity::{CaseIdentity, RunIdentity, check_name};
@@ -26,6 +26,8 @@ pub(super) struct ParseContext {
     header: Vec<u8>,
     /// Cases of the plan by name.
     cases: HashMap<String, CaseContext>,
+    /// Facts about each mechanism, with its options, whose knee was searched: at rates that the plan does not contain.
+    searched: Vec<SearchedMechanism>,
     /// Number of the last block that holds every case.
     last_block: u32,
     hasher: RandomState,
@@ -36,6 +38,7 @@ impl ParseContext {
         Self {
             header: line.trim_ascii_end().to_owned(),
             cases: case_contexts(&header.plan),
+            searched: searched_mechanisms(&header.plan),
             last_block: header.plan.repetitions,
             hasher: RandomState::new(),
         }
@@ -46,8 +49,39 @@ impl ParseContext {
         if let Some(known) = self.cases.get(&case.case_id) {
             case.facts.clone_from(&known.facts);
             case.name.clone_from(&known.name);
+        } else if let Some(known) = self.search_of(case) {
+            case.facts.clone_from(&known.facts);
         }
     }
+
+    /// Returns the mechanism whose knee was searched with the runs of `case`.
+    fn search_of(&self, case: &CaseIdentity) -> Option<&SearchedMechanism> {
+        case.rate_per_s?;
+        let is_same = |known: &&SearchedMechanism| {
+            (&known.mechanism, &known.options) == (&case.mechanism, &case.options)
+        };
+        self.searched.iter().find(is_same)
+    }
+}
+
+/// Mechanism whose knee was searched.
+struct SearchedMechanism {
+    mechanism: String,
+    options: BTreeMap<String, String>,
+    facts: Option<CaseFacts>,
+}
+
+/// Returns the mechanisms whose knee was searched, with their options and facts.
+fn searched_mechanisms(plan: &PlanRecord) -> Vec<SearchedMechanism> {
+    if plan.knee.is_none() {
+        return Vec::new();
+    }
+    let of = |record: &SpecRecord| SearchedMechanism {
+        mechanism: record.spec.mechanism.to_string(),
+        options: record.spec.options.clone(),
+        facts: record.facts.clone(),
+    };
+    plan.specs.iter().map(of).collect()
 }
 
 /// Information about a case from the header, shared by all of its samples and failures.
@@ -205,6 +239,9 @@ impl ParsedBlock {
     fn note_run(&mut self, run: &RunIdentity, known: &ParseContext) {
         self.runs.push(known.hasher.hash_one(&run.run_id));
         self.last_run.get_or_insert_default().clone_from(&run.run_id);
+        if known.search_of(&run.case).is_some() {
+            return;
+        }
         if !known.cases.contains_key(&run.case.case_id) {
             self.unplanned_runs += 1;
             self.unplanned_case.get_or_insert_with(|| run.case.case_id.clone());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ipcperf_model::case_id::{CaseName, NameParts, NamedAmount, Side};
+use ipcperf_model::knee::KneeSearch;
 use ipcperf_model::mechanism::CaseFacts;
 use ipcperf_model::{Looks, Precision, RunSpec};
 use schemars::JsonSchema;
@@ -34,6 +35,9 @@ pub struct PlanRecord {
     /// Specifications of the cases, in the same order; empty in files of older versions.
     #[serde(default)]
     pub specs: Vec<SpecRecord>,
+    /// Search for the knee of each case, whose paced runs are not among the cases; absent without a search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knee: Option<KneeSearch>,
     /// Cells that exceed a limit of the mechanism, the mode or the machine.
     pub refused: Vec<RefusedRecord>,
     /// Mechanisms that are unavailable on this machine.

@@ -146,6 +146,7 @@ fn measurement(workload: WorkloadKind, buffer_bytes: u64, elapsed_ns: u64) -> Me
 #[must_use]
 pub fn header(cases: Vec<String>, refused: Vec<RefusedRecord>) -> Header {
     let plan = PlanRecord {
+        knee: None,
         repetitions: 11,
         until_ci: None,
         until_decided: None,

@@ -343,6 +343,7 @@ fn typed(values: &Values, custom_files: CustomFiles) -> TypedRequest<'_> {
             arrivals: words(Factor::Arrivals),
             pacer: words(Factor::Pacer),
             duration_s: values.number(Factor::Duration.key()),
+            knee: None,
         },
         message_options: TypedMessageOptions {
             touch: words(Factor::Touch),

@@ -132,6 +132,8 @@ PACED: Columns = PACED_RUN | {
     "one_way_ns_max": Kind.INTEGER,
     "one_way_ns_mean": Kind.NUMBER,
     "one_way_histogram": Kind.TEXT,
+    "outside_gaps_ns_p99": Kind.INTEGER,
+    "outside_gaps_histogram": Kind.TEXT,
     "one_way_from_send_ns_p50": Kind.INTEGER,
     "one_way_from_send_ns_p90": Kind.INTEGER,
     "one_way_from_send_ns_p99": Kind.INTEGER,

@@ -22,6 +22,7 @@ pub(super) struct PacedReport {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct ArrivalReport {
     from_schedule: Latencies,
+    outside_gaps: Latencies,
     from_send: Latencies,
     achieved_per_s: f64,
     backlogs: [u64; 4],
@@ -76,6 +77,7 @@ impl ArrivalReport {
         });
         Ok(Self {
             from_schedule: peer.latencies.from_schedule.latencies(ns_per_tick)?,
+            outside_gaps: peer.latencies.outside_gaps.latencies(ns_per_tick)?,
             from_send: peer.latencies.from_send.latencies(ns_per_tick)?,
             achieved_per_s: per_s(peer.counts.arrived, last_ns + gap_ns(peer.pacing())),
             backlogs,
@@ -148,9 +150,11 @@ pub(super) fn combine(reports: impl Iterator<Item = PacedReport>) -> Option<Pace
         uncertainty_ns = uncertainty_ns.or(report.clock_uncertainty_ns);
         scheduled_per_s = report.scheduled_per_s;
     }
-    let ArrivalReport { from_schedule, from_send, achieved_per_s, backlogs } = arrivals?;
+    let ArrivalReport { from_schedule, outside_gaps, from_send, achieved_per_s, backlogs } =
+        arrivals?;
     Some(PacedMeasurement {
         from_schedule,
+        outside_gaps,
         from_send,
         pacer: pacer?,
         scheduled_per_s,

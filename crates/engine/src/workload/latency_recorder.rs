@@ -11,6 +11,8 @@ use crate::histogram::TickHistogram;
 pub struct LatencyHistograms {
     /// From the time at which a message was due.
     pub from_schedule: TickHistogram,
+    /// The same, of the messages that were not due in a gap of their sender.
+    pub outside_gaps: TickHistogram,
     /// From the time at which it was sent.
     pub from_send: TickHistogram,
 }
@@ -21,6 +23,7 @@ impl LatencyHistograms {
     pub fn new_touched() -> Self {
         Self {
             from_schedule: TickHistogram::new_touched(),
+            outside_gaps: TickHistogram::new_touched(),
             from_send: TickHistogram::new_touched(),
         }
     }
@@ -28,6 +31,7 @@ impl LatencyHistograms {
     /// Discards all recorded values.
     pub fn clear(&mut self) {
         self.from_schedule.clear();
+        self.outside_gaps.clear();
         self.from_send.clear();
     }
 }
@@ -106,7 +110,11 @@ impl<'a> LatencyRecorder<'a> {
             self.drawn += 1;
         }
         let due = start.after(due_ns);
-        self.histograms.from_schedule.record(now.saturating_sub(due).max(1));
+        let latency = now.saturating_sub(due).max(1);
+        self.histograms.from_schedule.record(latency);
+        if !stamp.is_in_gap {
+            self.histograms.outside_gaps.record(latency);
+        }
         self.histograms.from_send.record(now.saturating_sub(stamp.sent).max(1));
         while let Some(checkpoint_ns) = self.checkpoints_ns.get(self.next_checkpoint) {
             if now <= start.after(*checkpoint_ns) {
@@ -154,7 +162,8 @@ mod tests {
         for &number in numbers {
             let mut schedule = Schedule::new(&pacing);
             let due = (0..=number).map(|_| start.after(schedule.next_ns())).last().unwrap();
-            recorder.record(start, SendStamp { number, sent: due + delay / 2 }, due + delay);
+            let stamp = SendStamp { number, sent: due + delay / 2, is_in_gap: number == 3 };
+            recorder.record(start, stamp, due + delay);
         }
         (recorder.counts(), histograms)
     }
@@ -165,6 +174,8 @@ mod tests {
         assert_eq!((counts.arrived, counts.at_checkpoints), (8, [1, 3, 5, 7]));
         assert_eq!(histograms.from_schedule.latencies(1.0).unwrap().max_ns, 1_000);
         assert_eq!(histograms.from_send.latencies(1.0).unwrap().max_ns, 500);
+        let [all, outside_gaps] = [&histograms.from_schedule, &histograms.outside_gaps];
+        assert_eq!((all.delays(1.0).messages, outside_gaps.delays(1.0).messages), (8, 7));
     }
 
     #[test]

@@ -287,7 +287,7 @@ impl<'a> SenderLoop<'a> {
             self.control.shorten_schedule(self.messages);
         }
         self.last_delay = Some((punctuality, sent.saturating_sub(due).max(1)));
-        Some(SendStamp { number, sent })
+        Some(SendStamp { number, sent, is_in_gap: punctuality == Punctuality::InGap })
     }
 
     fn record_last_delay(&mut self) {

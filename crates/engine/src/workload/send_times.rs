@@ -17,6 +17,10 @@ pub const STAMP_BYTES: usize = 16;
 /// Size of an entry of the table, bytes.
 pub const TABLE_BYTES_PER_MESSAGE: u64 = size_of::<AtomicU64>() as u64;
 
+/// Bit of the time in a stamp that marks a message that was due in a gap of its sender. Clocks do not reach it: at 5 ticks
+/// per ns, that would take 58 years.
+const GAP_BIT: u64 = 1 << 63;
+
 /// Number and time of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendStamp {
@@ -24,6 +28,22 @@ pub struct SendStamp {
     pub number: u64,
     /// Time at which its sender began to send it, ticks.
     pub sent: u64,
+    /// Whether the message was due while its sender was waiting but did not run.
+    pub is_in_gap: bool,
+}
+
+impl SendStamp {
+    /// Reads the time and the mark of message `number` from `word`.
+    #[inline]
+    const fn from_word(number: u64, word: u64) -> Self {
+        Self { number, sent: word & !GAP_BIT, is_in_gap: word & GAP_BIT != 0 }
+    }
+
+    /// Returns the time and the mark in one word.
+    #[inline]
+    const fn word(self) -> u64 {
+        if self.is_in_gap { self.sent | GAP_BIT } else { self.sent }
+    }
 }
 
 /// Place of the stamps of a run.
@@ -77,13 +97,13 @@ impl SendTimes {
             Self::InMessages => {
                 if let Some(start) = message.first_chunk_mut::<STAMP_BYTES>() {
                     start[..8].copy_from_slice(&stamp.number.to_ne_bytes());
-                    start[8..].copy_from_slice(&stamp.sent.to_ne_bytes());
+                    start[8..].copy_from_slice(&stamp.word().to_ne_bytes());
                 }
             }
             Self::Table(times) => {
                 if let Some(time) = usize::try_from(stamp.number).ok().and_then(|at| times.get(at))
                 {
-                    time.store(stamp.sent, Ordering::Relaxed);
+                    time.store(stamp.word(), Ordering::Relaxed);
                 }
             }
         }
@@ -99,12 +119,12 @@ impl SendTimes {
                     let bytes = message.get(at..).and_then(<[u8]>::first_chunk::<8>);
                     bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
                 };
-                SendStamp { number: word(0), sent: word(8) }
+                SendStamp::from_word(word(0), word(8))
             }
             Self::Table(times) => {
                 let time = usize::try_from(expected).ok().and_then(|at| times.get(at));
-                let sent = time.map_or(0, |time| time.load(Ordering::Relaxed));
-                SendStamp { number: expected, sent }
+                let word = time.map_or(0, |time| time.load(Ordering::Relaxed));
+                SendStamp::from_word(expected, word)
             }
         }
     }
@@ -143,7 +163,7 @@ mod tests {
         {
             let (times, mut message) = (times(bytes, check), [0; 16]);
             for number in 0..3 {
-                let stamp = SendStamp { number, sent: 100 + number };
+                let stamp = SendStamp { number, sent: 100 + number, is_in_gap: number == 1 };
                 times.store(stamp, &mut message);
                 assert_eq!(times.load(number, &message), stamp);
             }
@@ -154,7 +174,7 @@ mod tests {
     fn checked_content_and_short_messages_are_left_alone() {
         for (bytes, check) in [(15, PayloadCheck::Off), (64, PayloadCheck::Verify)] {
             let mut message = [7; 64];
-            times(bytes, check).store(SendStamp { number: 1, sent: 2 }, &mut message);
+            times(bytes, check).store(SendStamp::from_word(1, 2), &mut message);
             assert_eq!(message, [7; 64]);
         }
     }
@@ -162,8 +182,8 @@ mod tests {
     #[test]
     fn a_number_without_an_entry_and_a_torn_message_do_no_harm() {
         let table = times(8, PayloadCheck::Off);
-        table.store(SendStamp { number: u64::MAX, sent: 2 }, &mut []);
-        assert_eq!(table.load(3, &[]), SendStamp { number: 3, sent: 0 });
-        assert_eq!(SendTimes::InMessages.load(3, &[1; 3]), SendStamp { number: 0, sent: 0 });
+        table.store(SendStamp::from_word(u64::MAX, 2), &mut []);
+        assert_eq!(table.load(3, &[]), SendStamp::from_word(3, 0));
+        assert_eq!(SendTimes::InMessages.load(3, &[1; 3]), SendStamp::from_word(0, 0));
     }
 }

@@ -8,6 +8,7 @@ mod cpu_distance;
 mod default_path;
 mod instruments;
 mod interrupt;
+mod knee;
 mod ledger;
 mod noise_detection;
 mod plan_record;
@@ -153,7 +154,7 @@ pub(crate) fn run(
 impl<'a> Execution<'a> {
     fn run_blocks(&mut self) -> Result<(), Error> {
         for block in 0..self.plan.blocks() {
-            if self.run_block(block)? == NextStep::Stop {
+            if self.run_block(&self.plan.cases, block)? == NextStep::Stop {
                 self.outcome.status = ExitStatus::Interrupted;
                 return Ok(());
             }
@@ -167,6 +168,12 @@ impl<'a> Execution<'a> {
             }
         }
         if self.budget.defers_retries() && self.retry_disturbed()? == NextStep::Stop {
+            self.outcome.status = ExitStatus::Interrupted;
+            return Ok(());
+        }
+        if let Some(search) = &self.plan.knee
+            && self.find_knees(search)? == NextStep::Stop
+        {
             self.outcome.status = ExitStatus::Interrupted;
         }
         Ok(())
@@ -209,11 +216,11 @@ impl<'a> Execution<'a> {
         disturbed
     }
 
-    fn run_block(&mut self, block: u32) -> Result<NextStep, Error> {
+    fn run_block(&mut self, cases: &[Case], block: u32) -> Result<NextStep, Error> {
         self.noise_detector.begin_block();
-        let order = block_order(self.plan.cases.len(), self.plan.seed, block);
+        let order = block_order(cases.len(), self.plan.seed, block);
         for (position, case) in order.into_iter().enumerate() {
-            let case = &self.plan.cases[case];
+            let case = &cases[case];
             if !self.goal.check_due(case, block, self.ledger.figures(case)) {
                 continue;
             }

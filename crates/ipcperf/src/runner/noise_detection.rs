@@ -47,6 +47,11 @@ impl NoiseDetector {
         self.steal.begin_block();
     }
 
+    /// Allows as many retries as further `repetitions` of this number of `cases`.
+    pub(super) fn allow_retries(&mut self, cases: usize, repetitions: u32) {
+        self.retries_left += cases as u64 * u64::from(repetitions);
+    }
+
     /// Returns the reason to exclude the run of `case` in `block`, if any. In a run with an instrument that slows it
     /// down, the time that its peers waited is not evidence of a disturbance by the machine.
     pub(super) fn judge(
@@ -151,6 +156,7 @@ mod tests {
     fn plan() -> Plan {
         Plan {
             cases: vec![ipcperf_plan::testing::case("pipe")],
+            knee: None,
             refused: Vec::new(),
             unavailable: Vec::new(),
             unavailable_instruments: Vec::new(),

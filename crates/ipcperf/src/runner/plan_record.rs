@@ -33,6 +33,7 @@ pub(crate) fn plan_record(plan: &Plan) -> PlanRecord {
         timeout_s: plan.timeout.as_secs_f64(),
         cases: plan.cases.iter().map(|case| case.id.clone()).collect(),
         specs: plan.cases.iter().map(spec_record).collect(),
+        knee: plan.knee.clone(),
         refused: plan.refused.iter().map(refused_record).collect(),
         unavailable: plan.unavailable.iter().map(unavailable_record).collect(),
         unavailable_instruments: plan
@@ -143,6 +144,7 @@ pub(crate) fn stored_plan(record: &PlanRecord, seed: u64) -> Result<Plan, String
     let cases = record.cases.iter().zip(&record.specs).map(|(id, spec)| stored_case(id, spec));
     Ok(Plan {
         cases: cases.collect::<Result<_, _>>()?,
+        knee: record.knee.clone(),
         refused: Vec::new(),
         unavailable: Vec::new(),
         unavailable_instruments: Vec::new(),

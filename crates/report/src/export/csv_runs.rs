@@ -25,11 +25,12 @@ pub(super) const EXPORTER: Exporter = Exporter {
 };
 
 /// Keys that are long and not single numbers.
-const OMITTED_KEYS: [&str; 5] = [
+const OMITTED_KEYS: [&str; 6] = [
     "round_trip_histogram",
     "warm_up_slices_ns",
     "one_way_histogram",
     "one_way_from_send_histogram",
+    "outside_gaps_histogram",
     "round_trip_from_send_histogram",
 ];
 

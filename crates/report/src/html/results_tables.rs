@@ -4,7 +4,7 @@ use ipcperf_results::analysis::AnalyzedFile;
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::presentation::{PACED_LEGEND, PacedTable, paced_tables};
+use crate::presentation::{KNEE_LEGEND, PACED_LEGEND, PacedTable, knee_tables, paced_tables};
 use crate::terminal::{
     CPU_TIME_LEGEND, Grid, HARDWARE_LIMIT_HEADING, PERCENTILES_LEGEND, PercentileTable,
     ResultsTable, percentile_tables, refusals, sections,
@@ -44,7 +44,8 @@ fn file_section(file: &AnalyzedFile) -> Markup {
             (collapsed(HARDWARE_LIMIT_HEADING, section.hardware_limit_shares.as_ref()))
             (collapsed(GRANTED_SIZES_HEADING, section.granted_sizes.as_ref()))
         }
-        (paced(&paced_tables(&file.summaries)))
+        (paced(&knee_tables(&file.summaries), KNEE_LEGEND))
+        (paced(&paced_tables(&file.summaries), PACED_LEGEND))
         (percentiles(&percentile_tables(&file.summaries, &file.results.samples)))
         @if !refusals.is_empty() { ul { @for line in &refusals { li { (line) } } } }
     }
@@ -58,14 +59,14 @@ fn collapsed(heading: &str, figures: Option<&ResultsTable>) -> Markup {
     }
 }
 
-/// Shows the tables of paced cases.
-fn paced(tables: &[PacedTable]) -> Markup {
+/// Shows tables of paced cases, or of knees, and their legend.
+fn paced(tables: &[PacedTable], legend: &str) -> Markup {
     html! {
         @for PacedTable { heading, header, rows, notes } in tables {
             (figures_table(heading, header, rows))
             @for line in notes { p { (line) "." } }
         }
-        @if !tables.is_empty() { p { (PACED_LEGEND) "." } }
+        @if !tables.is_empty() { p { (legend) "." } }
     }
 }
 

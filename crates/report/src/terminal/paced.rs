@@ -1,17 +1,21 @@
-//! Tables of paced cases.
+//! Tables of paced cases and of knees.
 
 use comfy_table::CellAlignment;
 use ipcperf_results::analysis::CaseSummary;
 
 use super::cells::{new_table, truncate};
 use super::width::wrap;
-use crate::presentation::{PACED_LEGEND, PacedTable, paced_tables};
+use crate::presentation::{KNEE_LEGEND, PACED_LEGEND, PacedTable, knee_tables, paced_tables};
 
-/// Formats the tables of the paced cases of `summaries`, at most `columns` wide, and their legend. Empty if there are none.
+/// Formats the tables of the paced cases of `summaries` and, below them, of the knees, at most `columns` wide, with their
+/// legends. Empty if there are none.
 pub(super) fn paced_texts(summaries: &[CaseSummary], columns: usize) -> Vec<String> {
-    let tables = paced_tables(summaries);
-    let legend = (!tables.is_empty()).then(|| wrap(PACED_LEGEND, columns));
-    tables.iter().map(|table| text(table, columns)).chain(legend).collect()
+    let with_legend = |tables: &[PacedTable], legend| {
+        let legend = (!tables.is_empty()).then(|| wrap(legend, columns));
+        tables.iter().map(|table| text(table, columns)).chain(legend).collect::<Vec<_>>()
+    };
+    let paced = with_legend(&paced_tables(summaries), PACED_LEGEND);
+    [paced, with_legend(&knee_tables(summaries), KNEE_LEGEND)].concat()
 }
 
 fn text(paced: &PacedTable, columns: usize) -> String {

@@ -1,7 +1,7 @@
 //! Percentiles of single round trips: a table for each placement, mode and workload with answers.
 
 use comfy_table::CellAlignment;
-use ipcperf_model::round_trip_histogram::pool;
+use ipcperf_model::round_trip_histogram::{pool, quantile};
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_model::workload::WorkloadKind;
@@ -16,8 +16,6 @@ use crate::wording::{Heading, by_heading};
 pub const PERCENTILES_LEGEND: &str = "p50 to p99.9: percentiles of the round trips of all valid repetitions together; a dash: fewer \
     than ten of them were slower than this percentile, so that single trips would decide it: measure more (--total, \
     --repetitions). max: longest round trip";
-/// Minimum number of round trips that are slower than a percentile.
-const MIN_SLOWER: f64 = 10.0;
 /// Text if no case has round trips.
 const NONE: &str = "Percentiles: none; only the workloads round-trip and request-reply have them. Those of paced \
     traffic are in its tables.";
@@ -89,22 +87,6 @@ fn percentiles(samples: &[&Sample]) -> [Option<f64>; 5] {
     let counts = histograms.and_then(|all| pool(all).ok()).unwrap_or_default();
     let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| quantile(&counts, q));
     [p50, p90, p99, p999, longest(samples)]
-}
-
-/// Returns the q-quantile of `counts`, values in ascending order with their counts.
-#[allow(clippy::cast_precision_loss, reason = "counts and times, good to 53 bits")]
-fn quantile(counts: &[(u64, u64)], q: f64) -> Option<f64> {
-    let all: u64 = counts.iter().map(|(_, count)| count).sum();
-    // A little more than the product: 0.01 is not a binary fraction, and 1,000 trips are enough for p99.
-    if (1.0 - q) * all as f64 * (1.0 + 1e-9) < MIN_SLOWER {
-        return None;
-    }
-    let mut below = 0;
-    let reaches = |(_, count): &&(u64, u64)| {
-        below += count;
-        below as f64 >= q * all as f64
-    };
-    counts.iter().find(reaches).map(|(value, _)| *value as f64)
 }
 
 /// Returns the longest round trip of `samples`, ns.

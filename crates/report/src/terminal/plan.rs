@@ -11,6 +11,10 @@ use super::cells::new_table;
 use super::instruments::cells_left_out;
 use super::width::wrap;
 
+/// Usual number of rates that a search for the knee tries, least and most.
+const KNEE_RATES: (u32, u32) = (4, 9);
+/// Number of runs at each of them, least and most.
+const KNEE_RUNS: (u32, u32) = (5, 15);
 /// Maximum number of cases listed. More are only counted.
 const MAX_LISTED: usize = 400;
 
@@ -149,9 +153,31 @@ fn length_lines(plan: &Plan) -> Vec<String> {
             ),
         ],
     };
+    lines.extend(knee_line(plan));
     lines.extend(busy_line(plan, noise_detection()));
     lines.push(format!("Seed of the order of the runs: {}", plan.seed));
     lines
+}
+
+/// Describes the search for the knee, whose length is not known before.
+fn knee_line(plan: &Plan) -> Option<String> {
+    let search = plan.knee.as_ref()?;
+    let searches: usize =
+        plan.cases.iter().map(|case| search.schedules(case.spec.mode, case.placement).len()).sum();
+    let schedule = search.duration_ns.map_or(Duration::from_secs(1), Duration::from_nanos);
+    let low = schedule * (KNEE_RATES.0 * KNEE_RUNS.0);
+    let high = schedule * (KNEE_RATES.1 * KNEE_RUNS.1);
+    let time = |one: Duration| units::duration(one * u32::try_from(searches).unwrap_or(u32::MAX));
+    Some(format!(
+        "Then searches for {searches} {}: typically {} to {} rates each, {} to {} runs per rate, {} to {}",
+        if searches == 1 { "knee" } else { "knees" },
+        KNEE_RATES.0,
+        KNEE_RATES.1,
+        KNEE_RUNS.0,
+        KNEE_RUNS.1,
+        time(low),
+        time(high),
+    ))
 }
 
 /// Returns a line with the maximum number of retries on a busy machine and the time that they add. `None` if no run can
@@ -195,6 +221,7 @@ mod tests {
     fn plan_without_cases() -> Plan {
         Plan {
             cases: Vec::new(),
+            knee: None,
             refused: Vec::new(),
             unavailable: Vec::new(),
             unavailable_instruments: Vec::new(),

@@ -1,9 +1,9 @@
 //! Results file with its summaries, the input of tables, exports and reports.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::{CaseSummary, amount, counted_values, summarize};
+use super::{CaseSummary, amount, counted_values, knee, summarize};
 use crate::{PlanRecord, Results, SpecRecord};
 
 /// Results file with its summaries.
@@ -22,7 +22,7 @@ impl AnalyzedFile {
     pub fn new(path: &Path, results: Results) -> Self {
         let plan = &results.header.plan;
         let mut summaries = summarize(
-            &uninstrumented(plan),
+            &shown_cases(&results),
             &plan.refused,
             &results.samples,
             &results.failures,
@@ -30,6 +30,7 @@ impl AnalyzedFile {
         );
         counted_values::add_counted(&mut summaries, &results);
         amount::add_amounts(&mut summaries);
+        knee::add_knees(&mut summaries, &results);
         let mut file = Self { path: path.to_owned(), results, summaries };
         file.add_hashes();
         file
@@ -49,7 +50,23 @@ impl AnalyzedFile {
     }
 }
 
-/// Returns the cases whose figures are shown: those without instruments that disturb. If a cell has several twins,
+/// Returns the cases whose figures are shown: those of the plan, and those that a search for the knee chose.
+fn shown_cases(results: &Results) -> Vec<String> {
+    let plan = &results.header.plan;
+    let mut cases = uninstrumented(plan);
+    if plan.knee.is_some() {
+        let runs = results.samples.iter().map(|sample| &sample.run.case);
+        let runs = runs.chain(results.failures.iter().map(|failure| &failure.run.case));
+        let paced: BTreeSet<(&str, u64)> =
+            runs.filter_map(|case| Some((case.case_id.as_str(), case.rate_per_s?))).collect();
+        let mut paced: Vec<_> = paced.into_iter().collect();
+        paced.sort_by_key(|(_, rate_per_s)| *rate_per_s);
+        cases.extend(paced.into_iter().map(|(case, _)| case.to_owned()));
+    }
+    cases
+}
+
+/// Returns the cases of the plan whose figures are shown: those without instruments that disturb. If a cell has several twins,
 /// because several instruments observe it, only the first one is shown.
 fn uninstrumented(plan: &PlanRecord) -> Vec<String> {
     let mut cells = HashSet::new();

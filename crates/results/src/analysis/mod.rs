@@ -8,6 +8,7 @@ mod comparison;
 mod cost;
 mod counted_values;
 mod hardware_limit;
+mod knee;
 mod modes;
 mod no_ranking;
 mod observed_cases;
@@ -33,6 +34,7 @@ pub use comparison::{
 pub use cost::{RoleCost, cpu_ns_per_message};
 pub use counted_values::{CountKind, CountedQuantity, CountedValue};
 pub use hardware_limit::{Bound, HardwareLimitShare, has_wake_ups};
+pub use knee::{KneeEnd, KneeProgress, KneeStep, KneeSummary, KneeVerdict};
 pub use modes::DistributionMode;
 pub use no_ranking::{NoRanking, why_not_ranked};
 pub use observed_cases::{ObservedCase, observed_cases, observed_cases_where};
@@ -113,6 +115,9 @@ pub struct CaseSummary {
     /// Figures of a paced case; absent in other cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paced: Option<PacedSummary>,
+    /// Knees of an unpaced case, one for each schedule; absent unless `--find-knee` searched for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub knees: Vec<KneeSummary>,
     /// CPU time of a message, or round trip, ns: of all roles, and of the kernel threads that work for the mechanism.
     pub cpu_ns_per_message: Option<Spread>,
     /// CPU time of each role.
@@ -335,6 +340,7 @@ fn summarize_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
         lost_share: spread(lost_share),
         cacheline_round_trip_ns: spread(|s| s.cacheline_round_trip_ns),
         paced: PacedSummary::new(samples),
+        knees: Vec::new(),
         cpu_ns_per_message: spread(cpu_ns_per_message),
         roles: cost::by_role(&valid),
         median_interval: Bootstrap::default().median(&figures).map(|i| [i.low, i.high]),
@@ -379,6 +385,7 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         lost_share: None,
         cacheline_round_trip_ns: None,
         paced: None,
+        knees: Vec::new(),
         cpu_ns_per_message: None,
         roles: BTreeMap::new(),
         median_interval: None,

@@ -9,7 +9,7 @@ use ipcperf_model::instrument::Intrusive;
 use ipcperf_model::placement::PAIR;
 use ipcperf_observe::Instrument;
 use ipcperf_plan::{
-    CustomFiles, Error, Factor, FactorError, OptionSetting, Reason, TypedLevels,
+    CustomFiles, Error, Factor, FactorError, OptionSetting, Reason, TypedKnee, TypedLevels,
     TypedMessageOptions, TypedPacing, TypedRequest,
 };
 
@@ -202,6 +202,14 @@ struct PacingArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_negative_numbers = true)]
     #[arg(help_heading = PACING)]
     duration: Option<f64>,
+    /// Find the knee: the highest rate whose p99 latency (from the schedule) stays below a bound. Measures the unpaced rate,
+    /// then bisects, with at least 5 undisturbed runs a step
+    #[arg(long, help_heading = PACING, conflicts_with_all = ["rate", "total", "instrument", "until_ci"])]
+    find_knee: bool,
+    #[arg(help = Factor::KneeP99.help("With --find-knee: bound on the p99 latency (such as 100us)"))]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_negative_numbers = true)]
+    #[arg(help_heading = PACING, requires = "find_knee")]
+    knee_p99: Option<f64>,
 }
 
 impl PacingArguments {
@@ -211,6 +219,7 @@ impl PacingArguments {
             arrivals: words(&self.arrivals),
             pacer: words(&self.pacer),
             duration_s: self.duration,
+            knee: self.find_knee.then_some(TypedKnee { p99_s: self.knee_p99 }),
         }
     }
 }
