@@ -117,7 +117,7 @@ fn an_option_set_amiss_is_named() {
     refused("run -m pipe --set pipe.capacity=", &["pipe.capacity"]);
     refused("run -m tcp --set tcp.nodelay=of", &["tcp.nodelay", "`off`"]);
     refused("run -m pipe --set tcp.nodelay=on", &["--set", "tcp"]);
-    refused("run -m udp --set udp.x=1", &["no options"]);
+    refused("run -m null --set null.x=1", &["no options"]);
     refused("run -m dgram-fds --set dgram-fds.fds=65", &["dgram-fds.fds", "0 to 64"]);
     refused("run -m file-ref --set file-ref.dir=here", &["file-ref.dir", "absolute path"]);
     refused("run -m pipe --set pipe.capacity=1 --set pipe.capacity=2", &["pipe.capacity"]);

@@ -212,7 +212,7 @@ fn a_ring_calls_only_to_sleep_and_to_wake() {
     for placement in ["same", "free"] {
         let arguments = format!(
             "-m shm-ring -w stream,round-trip -b 64 --total 64000 --placement {placement} \
-             --set shm-ring.wait=futex,spin-futex"
+             --set shm-ring.wait=block,adaptive"
         );
         let Some(traced) = trace(&arguments) else { return };
         for calls in &traced.regions {

@@ -155,7 +155,9 @@ fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> Value {
     let mut options = json!({});
     for option in mechanism.options {
         let valid = match &option.values {
-            OptionValues::OneOf(words) | OptionValues::BytesOr(words) => {
+            OptionValues::OneOf(words)
+            | OptionValues::BytesOr(words)
+            | OptionValues::Waits(words) => {
                 words.choose(random).copied().unwrap_or(option.default).to_owned()
             }
             OptionValues::Number(range) => range.end().to_string(),

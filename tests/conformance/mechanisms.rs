@@ -148,6 +148,10 @@ fn settings(mechanism: &Mechanism) -> Vec<String> {
 pub(crate) fn values(option: &OptionSpec) -> Vec<String> {
     match &option.values {
         OptionValues::OneOf(words) => owned(*words),
+        OptionValues::Waits(words) => {
+            let window = words.contains(&"spin").then_some(&"spin:20us");
+            owned(words.iter().chain(window))
+        }
         OptionValues::Choices(choices) => choices
             .iter()
             .map(|choice| choice.value)

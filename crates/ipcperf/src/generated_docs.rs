@@ -6,6 +6,7 @@ mod studies;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use ipcperf_engine::channel::{OptionSpec, OptionValues};
 use ipcperf_engine::mechanism::MECHANISMS;
 use ipcperf_model::environment::Environment;
 use ipcperf_results::{ExclusionReason, ResultsLine};
@@ -13,7 +14,7 @@ use schemars::schema_for;
 use serde_json::Value;
 
 use crate::compat::PROGRAMS;
-use crate::printing::mechanism_page;
+use crate::printing::{mechanism_page, values_text};
 use ipcperf_report::export::EXPORTERS;
 
 fn check(name: &str, wanted: &str) {
@@ -69,6 +70,21 @@ fn the_mechanisms_page_is_that_of_the_list() {
         page += &mechanism_page(mechanism);
     }
     check("mechanisms.md", &page);
+}
+
+#[test]
+fn the_page_on_waiting_has_every_mechanism_with_a_choice() {
+    let mut table = "| mechanism | values | default |\n|---|---|---|\n".to_owned();
+    for mechanism in MECHANISMS {
+        let waits = |option: &&OptionSpec| matches!(option.values, OptionValues::Waits(_));
+        for option in mechanism.options.iter().filter(waits) {
+            let values = values_text(option).replace('|', "`, `");
+            let (name, default) = (mechanism.name, option.default);
+            writeln!(table, "| [`{name}`](mechanisms.md#{name}) | `{values}` | `{default}` |")
+                .unwrap();
+        }
+    }
+    check_part("waiting.md", "mechanisms", &table);
 }
 
 /// Beginning of the page on mechanisms, up to the table.

@@ -35,6 +35,7 @@ pub mod size;
 pub mod suggestion;
 mod unavailable;
 pub mod units;
+pub mod wait;
 pub mod workload;
 
 pub use condition::{Condition, ConditionValue};

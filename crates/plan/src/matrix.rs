@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(with("tcp.nodelay=on", "pipe"), unmeasured);
         assert!(with("tcp.nodely=on", "tcp").contains("did you mean `nodelay`?"));
         assert!(with("tcp.nodelay=of", "tcp").contains("did you mean `off`?"));
-        assert_eq!(with("udp.x=1", "udp"), "the mechanism udp has no options");
+        assert_eq!(with("null.x=1", "null"), "the mechanism null has no options");
         assert!(with("pipe.capacity=0", "pipe").contains("at least 1 byte"));
     }
 

@@ -7,12 +7,16 @@ use ipcperf_engine::mechanism::{MECHANISMS, RequestedMechanism};
 use ipcperf_model::CustomKind;
 use ipcperf_model::size;
 use ipcperf_model::suggestion::suggestion;
+use ipcperf_model::wait::{VALID_WINDOW, Wait};
 
 use crate::CustomFiles;
 use crate::factor::Factor;
 use crate::factor_error::{FactorError, Reason};
 use crate::spelling;
 use crate::typed::{OptionSetting, TypedLevels};
+
+/// Start of a way to wait that has a time.
+const SPIN_FOR: &str = "spin:";
 
 /// Values by mechanism and option.
 pub(super) type Options = BTreeMap<(String, String), Vec<String>>;
@@ -145,6 +149,7 @@ pub(super) fn parse_values(
     };
     let parsed = match &spec.values {
         OptionValues::OneOf(known) => list(&|word| parse_one_of(word, known)),
+        OptionValues::Waits(known) => list(&|word| parse_wait(word, known)),
         OptionValues::Choices(known) => {
             let known: Vec<&str> = known.iter().map(|choice| choice.value).collect();
             list(&|word| parse_one_of(word, &known))
@@ -178,6 +183,17 @@ fn parse_one_of(word: &str, known: &[&str]) -> Result<String, FactorError> {
         return Ok(word.to_owned());
     }
     Err(FactorError::unknown(Factor::MechanismOption, word, known.iter().copied()))
+}
+
+/// Parses a way to wait, whose word must be one of `known`.
+fn parse_wait(word: &str, known: &[&str]) -> Result<String, FactorError> {
+    match word.parse::<Wait>() {
+        Ok(wait) if known.contains(&wait.word()) => Ok(wait.to_string()),
+        _ if word.starts_with(SPIN_FOR) && known.contains(&Wait::Spin.word()) => {
+            Err(value_error(word, format!("{SPIN_FOR}DURATION, with {VALID_WINDOW}")))
+        }
+        _ => Err(FactorError::unknown(Factor::MechanismOption, word, known.iter().copied())),
+    }
 }
 
 /// Parses sizes into plain bytes, and leaves `known` words unchanged.

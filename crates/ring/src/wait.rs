@@ -36,6 +36,10 @@ pub enum WaitStrategy {
     /// Poll for 20 µs, then sleep on a futex. Poll for longer, up to 1 ms, while sleeps turn out to be shorter than
     /// that. For sides on separate CPUs.
     SpinThenFutex,
+    /// Poll for this long, then sleep on a futex. For sides on separate CPUs.
+    SpinFor(Duration),
+    /// Poll, and never sleep. For sides on separate CPUs.
+    Spin,
     /// Sleep on a futex at once.
     Futex,
     /// Yield the CPU and poll again. For sides that share one CPU.
@@ -102,6 +106,13 @@ impl Waiter {
                 WaitStrategy::Yield => self.yield_until(&look, notices),
                 WaitStrategy::Futex => self.sleep(&look, notices, patience.remaining()),
                 WaitStrategy::SpinThenFutex => self.spin_then_sleep(&look, notices, &patience),
+                WaitStrategy::SpinFor(limit) => match spin(&look, limit) {
+                    Some(found) => Ok(found),
+                    None => self.sleep(&look, notices, patience.remaining()),
+                },
+                WaitStrategy::Spin => {
+                    spin(&look, LIVENESS_CHECK_INTERVAL).ok_or(WakeReason::TimedOut)
+                }
             };
             match waited {
                 Ok(found) => return Ok(found),
@@ -185,7 +196,10 @@ impl Waiter {
     /// Wakes the other side if it announced its sleep on `sleeps`.
     #[inline]
     pub(crate) fn wake(&mut self, sleeps: &AtomicU32) {
-        if matches!(self.waiting, WaitStrategy::Yield | WaitStrategy::NonBlocking) {
+        if matches!(
+            self.waiting,
+            WaitStrategy::Spin | WaitStrategy::Yield | WaitStrategy::NonBlocking
+        ) {
             return;
         }
         fence(Ordering::SeqCst);
@@ -245,8 +259,13 @@ mod tests {
     use super::*;
     use crate::liveness::lifelines;
 
-    const WAITS: [WaitStrategy; 3] =
-        [WaitStrategy::SpinThenFutex, WaitStrategy::Futex, WaitStrategy::Yield];
+    const WAITS: [WaitStrategy; 5] = [
+        WaitStrategy::SpinThenFutex,
+        WaitStrategy::SpinFor(Duration::from_micros(20)),
+        WaitStrategy::Spin,
+        WaitStrategy::Futex,
+        WaitStrategy::Yield,
+    ];
 
     #[test]
     fn what_a_wait_found_is_not_looked_for_again() {

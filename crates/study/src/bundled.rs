@@ -5,6 +5,7 @@ use crate::Study;
 /// Name and text of each bundled study. The name equals the `name` key of the file.
 pub const STUDIES: &[(&str, &str)] = &[
     ("pipe-or-socket", include_str!("../../../studies/pipe-or-socket.toml")),
+    ("spin-or-sleep", include_str!("../../../studies/spin-or-sleep.toml")),
     ("bell-thomas-2020", include_str!("../../../studies/bell-thomas-2020.toml")),
     ("westerfeld-2014", include_str!("../../../studies/westerfeld-2014.toml")),
     ("shuldman-2015", include_str!("../../../studies/shuldman-2015.toml")),
@@ -16,6 +17,7 @@ pub const STUDIES: &[(&str, &str)] = &[
 /// parsing the files would take longer than printing the list.
 const TITLES: &[(&str, &str)] = &[
     ("pipe-or-socket", "Pipe or socket?"),
+    ("spin-or-sleep", "Spin or sleep, and for how long, at a message rate"),
     (
         "bell-thomas-2020",
         "Bandwidth of pipes and sockets by buffer size, and the probe effect of instruments",
@@ -53,6 +55,12 @@ mod tests {
     }
 
     const WANTED: &[Wanted] = &[
+        Wanted {
+            study: "spin-or-sleep",
+            claims: &["H1", "H2", "H3", "H4", "H5", "H6"],
+            figures: &[],
+            tables: &[],
+        },
         Wanted {
             study: "bell-thomas-2020",
             claims: &["H1", "H2", "H3", "O1", "O2", "O3"],

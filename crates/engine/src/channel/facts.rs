@@ -7,6 +7,7 @@ use ipcperf_model::mechanism::{
     Boundaries, CaseFacts, Delivery, Helper, Library, PayloadPath, PayloadTransfer, PeerDeath,
     PeerWait, Unrelated,
 };
+use ipcperf_model::wait::Wait;
 use ipcperf_model::{Failure, FailureKind, Mode, RunSpec, Unavailable, WorkerReport};
 
 use super::Setup;
@@ -76,6 +77,8 @@ pub struct OptionSpec {
 pub enum OptionValues {
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// One of these ways to wait ([`Wait::word`]); a time may follow the word `spin`.
+    Waits(&'static [&'static str]),
     /// One of these words, some of which may be unavailable on this machine.
     Choices(&'static [Choice]),
     /// Size of the kernel's buffer in bytes, which the kernel may round up, or the default, which is a word.
@@ -122,6 +125,9 @@ impl OptionSpec {
         value == self.default
             || match &self.values {
                 OptionValues::OneOf(words) => words.contains(&value),
+                OptionValues::Waits(words) => {
+                    value.parse::<Wait>().is_ok_and(|wait| words.contains(&wait.word()))
+                }
                 OptionValues::Choices(choices) => {
                     choices.iter().any(|choice| choice.value == value)
                 }
@@ -241,7 +247,11 @@ impl Mechanism<'_> {
             PeerWait::Sleeps => true,
             PeerWait::Spins => false,
             PeerWait::ByOption { option, spins } => {
-                self.value(options, option).is_none_or(|value| !spins.contains(&value))
+                let word = |value: &str| {
+                    let word = value.parse().map(Wait::word);
+                    spins.contains(&value) || word.is_ok_and(|word| spins.contains(&word))
+                };
+                !self.value(options, option).is_some_and(word)
             }
         }
     }

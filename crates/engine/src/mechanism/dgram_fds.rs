@@ -8,8 +8,8 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 
-use super::readiness::WAIT_SELECT;
 use super::shared_options::FDS;
+use super::waiting::WAIT_SELECT;
 use crate::channel::{Documentation, Mechanism};
 
 #[cfg(not(target_os = "linux"))]

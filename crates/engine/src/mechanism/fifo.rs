@@ -1,7 +1,7 @@
 //! `fifo`: a pipe with a name in the file system.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::fs::{Mode as Access, OFlags, open};
@@ -9,9 +9,9 @@ use rustix::fs::{Mode as Access, OFlags, open};
 use super::TempDir;
 use super::pipe_end::{CAPACITY, PipeEnd, PipeFds, open_endpoints};
 use super::setup_failure::setup_failure;
+use super::waiting::{self, AnyWait, WAIT, WAITS};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::platform::folder::make_fifo;
-use crate::worker;
 
 /// Facts about `fifo`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -20,12 +20,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::None,
-    options: &[CAPACITY],
+    options: &[CAPACITY, WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A fifo is a pipe with a path. Unrelated processes can open it by this path. \
@@ -38,7 +38,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             the name of the fifo, never the data.",
         references: &["man:fifo(7)", "man:mkfifo(3)", "man:pipe(7)"],
     },
-    execute: worker::execute::<Fifo>,
+    execute: waiting::execute::<Fifo, AnyWait>,
     ..Mechanism::BASE
 };
 

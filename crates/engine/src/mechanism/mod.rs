@@ -28,7 +28,6 @@ mod pipe_end;
 mod pool_socket;
 #[cfg(target_os = "linux")]
 mod process_log;
-mod readiness;
 mod requested;
 #[cfg(target_os = "linux")]
 mod run_dir;
@@ -86,6 +85,7 @@ mod unix_seqpacket;
 mod unix_stream;
 mod unix_stream_named;
 mod vsock;
+mod waiting;
 mod zeromq;
 
 use std::path::Path;

@@ -1,13 +1,13 @@
 //! `pipe`: an unnamed pipe in each direction.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 
 use super::pipe_end::{CAPACITY, PipeEnd, PipeFds, open_endpoints};
-use super::readiness::{self, Poll, WAIT};
 use super::setup_failure::setup_failure;
+use super::waiting::{self, AnyWait, WAIT, WAITS};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::platform::close_on_exec::{PipeFlags, pipe_with};
 
@@ -18,7 +18,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
@@ -42,7 +42,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             than fs.pipe-user-pages-soft pages in total, new pipes are smaller.",
         references: &["man:pipe(7)", "man:pipe(2)", "man:fcntl(2), F_SETPIPE_SZ"],
     },
-    execute: readiness::execute::<UnnamedPipe, Poll>,
+    execute: waiting::execute::<UnnamedPipe, AnyWait>,
     ..Mechanism::BASE
 };
 

@@ -1,12 +1,14 @@
 //! Endpoints made of one descriptor to read from and one to write to: pipes and FIFOs.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use ipcperf_model::{Failure, FailureKind};
+use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
 use super::pipe_capacity;
 use super::setup_failure::setup_failure;
+use super::waiting::TryTransfer;
 use crate::channel::{
     Blocking, Descriptors, Endpoint, Granted, Opened, OptionSpec, OptionValues, Setup,
 };
@@ -25,6 +27,8 @@ pub(super) const CAPACITY: OptionSpec = OptionSpec {
 pub(super) struct PipeEnd {
     pub(super) read: OwnedFd,
     pub(super) write: OwnedFd,
+    /// The same ends opened once more, nonblocking, if the system cannot try a transfer on blocking ones.
+    nonblocking: Option<PipeFds>,
 }
 
 impl Endpoint for PipeEnd {
@@ -45,11 +49,47 @@ impl Endpoint for PipeEnd {
     }
 }
 
+impl TryTransfer for PipeEnd {
+    fn prepare_tries(&mut self) -> Result<(), Failure> {
+        // Linux can try a transfer on a pipe since 6.4, and on a FIFO not at all.
+        if self.try_recv(&mut [0]) == Err(Errno::OPNOTSUPP) {
+            let read = open_again(&self.read, OFlags::RDONLY)?;
+            let write = open_again(&self.write, OFlags::WRONLY)?;
+            self.nonblocking = Some(PipeFds { read, write });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        match &self.nonblocking {
+            None => read_write::try_write(&self.write, bytes),
+            Some(pipe) => read_write::write(&pipe.write, bytes),
+        }
+    }
+
+    #[inline]
+    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        match &self.nonblocking {
+            None => read_write::try_read(&self.read, bytes),
+            Some(pipe) => read_write::read(&pipe.read, bytes),
+        }
+    }
+}
+
 /// The two descriptors of one direction.
 #[derive(Debug)]
 pub(super) struct PipeFds {
     pub(super) read: OwnedFd,
     pub(super) write: OwnedFd,
+}
+
+/// Opens the pipe of `end` once more, nonblocking: a duplicate would share the flag with the original.
+fn open_again(end: &OwnedFd, access: OFlags) -> Result<OwnedFd, Failure> {
+    let path = format!("/proc/self/fd/{}", end.as_raw_fd());
+    let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    open(&path, flags, Mode::empty())
+        .map_err(|errno| setup_failure(&format!("opening {path}"), errno))
 }
 
 /// Joins the two directions into two endpoints with the requested capacity.
@@ -65,8 +105,8 @@ pub(super) fn open_endpoints(
         set_blocking(end, setup.blocking)?;
     }
     Ok(Opened {
-        sender: PipeEnd { read: back.read, write: there.write },
-        receiver: PipeEnd { read: there.read, write: back.write },
+        sender: PipeEnd { read: back.read, write: there.write, nonblocking: None },
+        receiver: PipeEnd { read: there.read, write: back.write, nonblocking: None },
         granted: Granted { kernel_buffer_bytes: capacity_bytes },
     })
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
+use ipcperf_model::wait::Wait;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Failure, Mode, RunSpec, WorkerReport};
 use ipcperf_ring::{Consumer, Error, Options, Producer, WaitStrategy, ring};
@@ -32,10 +33,11 @@ const API: OptionSpec = OptionSpec {
 /// Option that selects how a peer waits.
 const WAIT: OptionSpec = OptionSpec {
     name: "wait",
-    about: "spin-futex: spin for 20 µs (for up to 1 ms if the last sleeps were shorter than 1 ms), then sleep; \
-        futex: sleep at once; yield: call sched_yield and poll again",
-    values: OptionValues::OneOf(&["spin-futex", "futex", "yield"]),
-    default: "spin-futex",
+    about: "how a peer waits for the other one: spin for 20 µs (for up to 1 ms if the last sleeps were shorter than 1 ms), \
+        then sleep on a futex (adaptive), sleep on a futex at once (block), spin and never sleep (spin), or spin for some \
+        time and then sleep (spin:20us). No effect in mode 1thread",
+    values: OptionValues::Waits(&["adaptive", "block", "spin"]),
+    default: "adaptive",
 };
 
 /// Option that sets how many bytes a stream publishes at once.
@@ -54,7 +56,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,
-    waits: PeerWait::ByOption { option: WAIT.name, spins: &["spin-futex", "yield"] },
+    waits: PeerWait::ByOption { option: WAIT.name, spins: &["adaptive", "spin"] },
     payload: PayloadTransfer::ByOption { option: API.name, handed_over: "loan" },
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::No("its memory must be inherited or passed"),
@@ -86,7 +88,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         minimum_kernel: "Linux 3.17 (memfd_create). Linux 5.14 and newer populate the mapping \
             faster (MADV_POPULATE_WRITE).",
         defaults_that_matter: "Spinning needs a CPU for each peer: if the peers share one CPU, \
-            wait=spin-futex sleeps at once. In mode 1thread, the options wait and batch have no \
+            wait=adaptive sleeps at once, and \
+            wait=spin and wait=spin:DURATION call sched_yield between two looks. In mode 1thread, the options wait and batch have no \
             effect. A peer that has waited for 32 ms checks whether the other peer was killed. The \
             kernel buffers nothing, so --kernel-buffer does not apply.",
         references: &["man:memfd_create(2)", "man:futex(2)", "man:mmap(2)"],
@@ -205,9 +208,12 @@ fn waiting(setup: &Setup<'_>) -> WaitStrategy {
     if setup.blocking == Blocking::Try {
         return WaitStrategy::NonBlocking;
     }
-    match setup.option(&WAIT) {
-        "yield" => WaitStrategy::Yield,
-        "spin-futex" if setup.placement != PeerPlacement::OneCpu => WaitStrategy::SpinThenFutex,
+    let shares_cpu = setup.placement == PeerPlacement::OneCpu;
+    match setup.option(&WAIT).parse() {
+        Ok(Wait::Spin | Wait::SpinFor(_)) if shares_cpu => WaitStrategy::Yield,
+        Ok(Wait::Spin) => WaitStrategy::Spin,
+        Ok(Wait::SpinFor(window)) => WaitStrategy::SpinFor(window),
+        Ok(Wait::Adaptive) if !shares_cpu => WaitStrategy::SpinThenFutex,
         _ => WaitStrategy::Futex,
     }
 }

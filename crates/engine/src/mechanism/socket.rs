@@ -11,6 +11,7 @@ use rustix::net::sockopt::{
 use rustix::net::{AddressFamily, SocketType};
 
 use super::setup_failure::setup_failure;
+use super::waiting::TryTransfer;
 use crate::channel::{Blocking, Descriptors, Endpoint, Granted, Limit, Opened, Setup};
 use crate::platform::close_on_exec::{SocketFlags, socketpair};
 use crate::platform::read_write;
@@ -39,6 +40,18 @@ impl<const KEEPS_BOUNDARIES: bool> Endpoint for SocketEnd<KEEPS_BOUNDARIES> {
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {
         Some(Descriptors { read: self.socket.as_fd(), write: self.socket.as_fd() })
+    }
+}
+
+impl<const KEEPS_BOUNDARIES: bool> TryTransfer for SocketEnd<KEEPS_BOUNDARIES> {
+    #[inline]
+    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        read_write::try_send(&self.socket, bytes)
+    }
+
+    #[inline]
+    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        read_write::try_recv(&self.socket, bytes)
     }
 }
 

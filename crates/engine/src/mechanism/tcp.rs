@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::io::Errno;
@@ -14,9 +14,9 @@ use rustix::net::{AddressFamily, Protocol, SocketType, bind, getsockname};
 use super::self_connect::{connect_pair, has_peer_address};
 use super::setup_failure::setup_failure;
 use super::socket::{SocketEnd, open_endpoints, set_buffers};
+use super::waiting::{self, AnyWait, WAIT, WAITS};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
 use crate::platform::close_on_exec::{SocketFlags, socket_with};
-use crate::worker;
 
 /// Option that sets `TCP_NODELAY`.
 const NODELAY: OptionSpec = OptionSpec {
@@ -41,12 +41,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("ksoftirqd"),
-    options: &[NODELAY, PORT],
+    options: &[NODELAY, PORT, WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The data passes through the whole network stack, but not over a network. \
@@ -62,7 +62,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:tcp(7)", "man:ip(7)", "man:socket(7)"],
     },
     availability: || available(SocketType::STREAM),
-    execute: worker::execute::<Tcp>,
+    execute: waiting::execute::<Tcp, AnyWait>,
     ..Mechanism::BASE
 };
 

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::io::Errno;
@@ -12,11 +12,11 @@ use rustix::net::{RecvFlags, SocketType, connect, getsockname, recv};
 use super::setup_failure::setup_failure;
 use super::socket::{flags, set_buffers};
 use super::tcp::{ANY_PORT, available, bind_loopback};
+use super::waiting::{self, AnyWait, TryTransfer, WAIT, WAITS};
 use crate::channel::{
     Channel, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
 };
 use crate::platform::read_write;
-use crate::worker;
 
 /// Facts about `udp`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -25,11 +25,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Lossy,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("ksoftirqd"),
+    options: &[WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A datagram is delivered to the receiving socket within the sender's own \
@@ -49,7 +50,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || available(SocketType::DGRAM),
     limit: |_| Some(Limit { bytes: 65_507, reason: "UDP over IPv4 carries no more".to_owned() }),
-    execute: worker::execute::<Udp>,
+    execute: waiting::execute::<Udp, AnyWait>,
     ..Mechanism::BASE
 };
 
@@ -116,6 +117,18 @@ impl Endpoint for UdpEnd {
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {
         Some(Descriptors { read: self.socket.as_fd(), write: self.socket.as_fd() })
+    }
+}
+
+impl TryTransfer for UdpEnd {
+    #[inline]
+    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        read_write::try_send(&self.socket, bytes)
+    }
+
+    #[inline]
+    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        read_write::try_recv(&self.socket, bytes)
     }
 }
 

@@ -1,14 +1,14 @@
 //! `unix-dgram`: a pair of connected Unix domain datagram sockets.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::net::SocketType;
 
 use super::socket::{SocketEnd, unix_limit, unix_pair};
+use super::waiting::{self, AnyWait, WAIT, WAITS};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
-use crate::worker;
 
 /// Facts about `unix-dgram`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -17,11 +17,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
+    options: &[WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "Each send appends one socket buffer (skb) to the receiver's queue, and each receive removes \
@@ -36,7 +37,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:unix(7)", "man:socketpair(2)", "man:socket(7)"],
     },
     limit: |setup| unix_limit(SocketType::DGRAM, setup),
-    execute: worker::execute::<UnixDgram>,
+    execute: waiting::execute::<UnixDgram, AnyWait>,
     ..Mechanism::BASE
 };
 

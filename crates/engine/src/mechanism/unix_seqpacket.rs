@@ -1,15 +1,15 @@
 //! `unix-seqpacket`: a pair of connected Unix domain sequenced-packet sockets.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 use ipcperf_model::{Failure, Mode, Unavailable};
 use rustix::net::SocketType;
 
 use super::socket::{SocketEnd, unix_limit, unix_pair};
+use super::waiting::{self, AnyWait, WAIT, WAITS};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
 use crate::platform::needs;
-use crate::worker;
 
 /// Facts about `unix-seqpacket`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -18,11 +18,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
+    options: &[WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The sockets are connected, as with unix-stream. The connection carries \
@@ -36,7 +37,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: available,
     limit: |setup| unix_limit(SocketType::SEQPACKET, setup),
-    execute: worker::execute::<UnixSeqpacket>,
+    execute: waiting::execute::<UnixSeqpacket, AnyWait>,
     ..Mechanism::BASE
 };
 

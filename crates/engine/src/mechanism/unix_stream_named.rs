@@ -1,7 +1,7 @@
 //! `unix-stream-named`: a Unix domain stream socket, connected by name.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 use ipcperf_model::{Failure, FailureKind, Mode};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind};
@@ -10,13 +10,13 @@ use super::TempDir;
 use super::self_connect::{self, is_from_this_process};
 use super::setup_failure::setup_failure;
 use super::socket::{SocketEnd, flags, open_endpoints};
+use super::waiting::{self, AnyWait, WAIT, WAITS};
 use crate::channel::{
     Channel, Choice, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup,
 };
 use crate::leftovers::run_names;
 use crate::platform::close_on_exec::socket_with;
 use crate::platform::socket_options::{abstract_address, abstract_names_available};
-use crate::worker;
 
 /// Option that selects the kind of address.
 const ADDRESS: OptionSpec = OptionSpec {
@@ -36,12 +36,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::None,
-    options: &[ADDRESS],
+    options: &[ADDRESS, WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The two sockets are connected with bind, listen, connect and accept, as two \
@@ -56,7 +56,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             connect by an abstract name.",
         references: &["man:unix(7)", "man:bind(2)", "man:connect(2)"],
     },
-    execute: worker::execute::<UnixStreamNamed>,
+    execute: waiting::execute::<UnixStreamNamed, AnyWait>,
     ..Mechanism::BASE
 };
 

@@ -5,9 +5,10 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
+use super::waiting::{WAIT, WAITS};
 use crate::channel::{Documentation, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
@@ -20,11 +21,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("kworker"),
+    options: &[WAIT],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The kernel copies the bytes into packets of up to 64 KiB. A kernel worker \

@@ -15,6 +15,8 @@ mod progress;
 pub(crate) use docs_page::mechanism_page;
 pub(crate) use lists::{LIST_KINDS, ListKind, overview};
 pub(crate) use manuals::WHICH_ANSWERED_WORKLOAD;
+#[cfg(test)]
+pub(crate) use option_values::values_text;
 pub(crate) use progress::{Progress, Visibility};
 
 use std::io::{BufWriter, Write};

@@ -1,11 +1,17 @@
 //! Values of a mechanism's options as text, for lists, manuals and the documentation.
 
 use ipcperf_engine::channel::{OptionSpec, OptionValues};
+use ipcperf_model::wait::Wait;
 
 /// Returns the values that an option accepts, separated by `|`.
-pub(super) fn values_text(option: &OptionSpec) -> String {
+pub(crate) fn values_text(option: &OptionSpec) -> String {
     match &option.values {
         OptionValues::OneOf(words) => words.join("|"),
+        OptionValues::Waits(words) => {
+            let spins = words.contains(&Wait::Spin.word());
+            let window = spins.then(|| format!("{}:DURATION", Wait::Spin));
+            words.iter().map(|word| (*word).to_owned()).chain(window).collect::<Vec<_>>().join("|")
+        }
         OptionValues::Choices(choices) => {
             choices.iter().map(|choice| choice.value).collect::<Vec<_>>().join("|")
         }

@@ -208,7 +208,7 @@ mod tests {
     /// wake-up.
     #[test]
     fn facts_follow_the_options_that_change_them() {
-        for (wait, sleeps) in [("spin-futex", false), ("yield", false), ("futex", true)] {
+        for (wait, sleeps) in [("adaptive", false), ("spin:20us", false), ("block", true)] {
             assert_eq!(facts_of("shm-ring", &[("wait", wait)]).sleeps, sleeps, "{wait}");
         }
         assert!(

@@ -4,7 +4,9 @@ use ipcperf_results::analysis::AnalyzedFile;
 use maud::{Markup, html};
 
 use super::lettered;
-use crate::presentation::{KNEE_LEGEND, PACED_LEGEND, PacedTable, knee_tables, paced_tables};
+use crate::presentation::{
+    KNEE_LEGEND, PACED_LEGEND, PacedTable, WAIT_LEGEND, knee_tables, paced_tables, wait_tables,
+};
 use crate::terminal::{
     CPU_TIME_LEGEND, Grid, HARDWARE_LIMIT_HEADING, PERCENTILES_LEGEND, PercentileTable,
     ResultsTable, percentile_tables, refusals, sections,
@@ -45,6 +47,7 @@ fn file_section(file: &AnalyzedFile) -> Markup {
             (collapsed(GRANTED_SIZES_HEADING, section.granted_sizes.as_ref()))
         }
         (paced(&knee_tables(&file.summaries), KNEE_LEGEND))
+        (paced(&wait_tables(&file.summaries), WAIT_LEGEND))
         (paced(&paced_tables(&file.summaries), PACED_LEGEND))
         (percentiles(&percentile_tables(&file.summaries, &file.results.samples)))
         @if !refusals.is_empty() { ul { @for line in &refusals { li { (line) } } } }
@@ -59,7 +62,7 @@ fn collapsed(heading: &str, figures: Option<&ResultsTable>) -> Markup {
     }
 }
 
-/// Shows tables of paced cases, or of knees, and their legend.
+/// Shows tables of paced cases, recommended waits or knees, and their legend.
 fn paced(tables: &[PacedTable], legend: &str) -> Markup {
     html! {
         @for PacedTable { heading, header, rows, notes } in tables {

@@ -22,6 +22,7 @@ mod survey_columns;
 mod survey_table;
 #[cfg(test)]
 pub mod tests;
+mod wait_table;
 
 pub use claims::ShownClaim;
 pub use figures::ShownFigure;
@@ -35,6 +36,7 @@ pub use shown_table::ShownTable;
 pub use study_context::{StudyContext, stored_study, version_warning};
 pub use survey_columns::{Caution, Importance, SurveyCell, SurveyColumn};
 pub use survey_table::SurveyTable;
+pub use wait_table::{WAIT_LEGEND, wait_tables};
 
 use ipcperf_results::analysis::AnalyzedFile;
 use ipcperf_study::Study;

@@ -1,13 +1,15 @@
-//! Tables of paced cases and of knees.
+//! Tables of paced cases, of recommended waits, and of knees.
 
 use comfy_table::CellAlignment;
 use ipcperf_results::analysis::CaseSummary;
 
 use super::cells::{new_table, truncate};
 use super::width::wrap;
-use crate::presentation::{KNEE_LEGEND, PACED_LEGEND, PacedTable, knee_tables, paced_tables};
+use crate::presentation::{
+    KNEE_LEGEND, PACED_LEGEND, PacedTable, WAIT_LEGEND, knee_tables, paced_tables, wait_tables,
+};
 
-/// Formats the tables of the paced cases of `summaries` and, below them, of the knees, at most `columns` wide, with their
+/// Formats the tables of the paced cases of `summaries` and, below them, of recommended waits and of knees, at most `columns` wide, with their
 /// legends. Empty if there are none.
 pub(super) fn paced_texts(summaries: &[CaseSummary], columns: usize) -> Vec<String> {
     let with_legend = |tables: &[PacedTable], legend| {
@@ -15,7 +17,8 @@ pub(super) fn paced_texts(summaries: &[CaseSummary], columns: usize) -> Vec<Stri
         tables.iter().map(|table| text(table, columns)).chain(legend).collect::<Vec<_>>()
     };
     let paced = with_legend(&paced_tables(summaries), PACED_LEGEND);
-    [paced, with_legend(&knee_tables(summaries), KNEE_LEGEND)].concat()
+    let waits = with_legend(&wait_tables(summaries), WAIT_LEGEND);
+    [paced, waits, with_legend(&knee_tables(summaries), KNEE_LEGEND)].concat()
 }
 
 fn text(paced: &PacedTable, columns: usize) -> String {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ipcperf_model::pacing::Pacing;
+use ipcperf_model::rate::PerSecond;
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_plan::machine::{NoiseDetection, noise_detection};
@@ -37,7 +39,15 @@ const FACTOR_COLUMNS: &[PlanColumn] = &[
     PlanColumn { heading: "mode", cell: |case| case.spec.mode.name().to_owned() },
     PlanColumn { heading: "placement", cell: |case| case.placement.to_string() },
     PlanColumn { heading: "CPUs", cell: |case| cpus_text(case.spec.cpus) },
-    PlanColumn { heading: "total", cell: |case| total_text(case.spec.total_bytes) },
+    PlanColumn {
+        heading: "rate",
+        cell: |case| pacing_text(case, |pacing| PerSecond(pacing.rate_per_s).to_string()),
+    },
+    PlanColumn {
+        heading: "arrivals",
+        cell: |case| pacing_text(case, |pacing| pacing.arrivals.to_string()),
+    },
+    PlanColumn { heading: "total", cell: total_text },
     PlanColumn { heading: "instruments", cell: |case| instruments_text(&case.instruments) },
 ];
 
@@ -85,8 +95,17 @@ fn cpus_text(cpus: Option<[u32; 2]>) -> String {
     }
 }
 
-fn total_text(total_bytes: Option<u64>) -> String {
-    total_bytes.map_or_else(|| "calibrated".to_owned(), |bytes| Bytes(bytes).to_string())
+fn pacing_text(case: &Case, text: impl Fn(&Pacing) -> String) -> String {
+    case.spec.pacing.as_ref().map_or_else(String::new, text)
+}
+
+/// Formats the total of a case; empty if its schedule determines it.
+fn total_text(case: &Case) -> String {
+    match (case.spec.total_bytes, &case.spec.pacing) {
+        (Some(bytes), _) => Bytes(bytes).to_string(),
+        (None, Some(_)) => String::new(),
+        (None, None) => "calibrated".to_owned(),
+    }
 }
 
 /// Lists what will not run: refused cells, and mechanisms and instruments that are unavailable.
@@ -215,6 +234,9 @@ fn join_numbers(numbers: &[u32]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_model::knee::KneeSearch;
+    use ipcperf_model::pacing::Arrivals;
+
     use super::*;
 
     /// Returns a plan without cases; only its attempts matter here.
@@ -255,7 +277,19 @@ mod tests {
         assert_eq!(cpus_text(None), "any");
         assert_eq!(cpus_text(Some([2, 2])), "2");
         assert_eq!(cpus_text(Some([0, 3])), "0 and 3");
-        assert_eq!(total_text(Some(4096)), "4 KiB");
-        assert_eq!(total_text(None), "calibrated");
+        let mut case = ipcperf_plan::testing::case("pipe");
+        assert_eq!(total_text(&case), "calibrated");
+        case.spec.total_bytes = Some(4096);
+        assert_eq!(total_text(&case), "4 KiB");
+        let search = KneeSearch {
+            p99_bound_ns: None,
+            arrivals: vec![Arrivals::Even],
+            pacers: Vec::new(),
+            duration_ns: None,
+        };
+        let schedule = search.schedules(case.spec.mode, case.placement)[0];
+        let paced = case.paced(search.pacing(schedule, 1_000));
+        let rate = pacing_text(&paced, |pacing| PerSecond(pacing.rate_per_s).to_string());
+        assert_eq!((total_text(&paced), rate), (String::new(), "1k/s".to_owned()));
     }
 }

@@ -273,7 +273,7 @@ mod tests {
         sample.run.case.cpus = cpus.to_vec();
         if !wait.is_empty() {
             let facts = sample.run.case.facts.as_mut().expect("samples for tests have facts");
-            facts.sleeps = wait == "futex";
+            facts.sleeps = wait == "block";
         }
         sample.cacheline_round_trip_ns = (cpus[0] != cpus[1]).then_some(300.0);
         let id = sample.run.case.case_id.clone();
@@ -332,8 +332,8 @@ mod tests {
                 let roof = share_with(mechanism, wait, kind, 1, 36_000, [0, 1], &limits()).unwrap();
                 roof.bound_by
             };
-            assert_eq!(bound("shm-ring", "futex"), Bound::WakeUp);
-            assert_eq!(bound("shm-ring", "yield"), Bound::CacheLine);
+            assert_eq!(bound("shm-ring", "block"), Bound::WakeUp);
+            assert_eq!(bound("shm-ring", "spin"), Bound::CacheLine);
             assert_eq!(bound("mmap-queue", "fcntl-each"), Bound::CacheLine);
         }
         assert_eq!(

@@ -22,6 +22,7 @@ mod spread;
 mod traced_runs;
 mod unranked;
 mod valid_samples;
+mod wait_choice;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -45,6 +46,7 @@ pub use sampling::{ProfileSampling, SuggestedRun};
 pub use spread::Spread;
 pub use traced_runs::{TracedRun, traced_runs};
 pub use valid_samples::{ValidSamples, drift};
+pub use wait_choice::{LatencyFigure, WAIT_OPTION, wait_of};
 
 use ipcperf_model::hardware_limits::HardwareLimits;
 use ipcperf_model::parallel::map;
@@ -118,6 +120,10 @@ pub struct CaseSummary {
     /// Knees of an unpaced case, one for each schedule; absent unless `--find-knee` searched for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub knees: Vec<KneeSummary>,
+    /// Figures for which this case is chosen among those that differ only in how their peers wait: the least CPU time per
+    /// message with a latency of at most twice that of peers that never sleep. Absent in other cases.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub chosen_wait_for: Vec<LatencyFigure>,
     /// CPU time of a message, or round trip, ns: of all roles, and of the kernel threads that work for the mechanism.
     pub cpu_ns_per_message: Option<Spread>,
     /// CPU time of each role.
@@ -341,6 +347,7 @@ fn summarize_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
         cacheline_round_trip_ns: spread(|s| s.cacheline_round_trip_ns),
         paced: PacedSummary::new(samples),
         knees: Vec::new(),
+        chosen_wait_for: Vec::new(),
         cpu_ns_per_message: spread(cpu_ns_per_message),
         roles: cost::by_role(&valid),
         median_interval: Bootstrap::default().median(&figures).map(|i| [i.low, i.high]),
@@ -386,6 +393,7 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         cacheline_round_trip_ns: None,
         paced: None,
         knees: Vec::new(),
+        chosen_wait_for: Vec::new(),
         cpu_ns_per_message: None,
         roles: BTreeMap::new(),
         median_interval: None,

@@ -7,14 +7,14 @@ use rustix::io::Errno;
 use rustix::net::SocketType;
 
 use crate::channel::{Channel, Descriptors, Endpoint, Granted, Mechanism, Opened, Setup};
-use crate::mechanism::readiness::{self, Select};
 use crate::mechanism::scm_rights::{close, datagram_pair, open_extra_fds, recv_with, send_with};
 use crate::mechanism::socket::{set_buffers, unix_limit};
+use crate::mechanism::waiting::{self, Readiness};
 
 /// The part of `dgram-fds` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     limit: |setup| unix_limit(SocketType::DGRAM, setup),
-    execute: readiness::execute::<DgramFds, Select>,
+    execute: waiting::execute::<DgramFds, Readiness>,
     ..Mechanism::BASE
 };
 

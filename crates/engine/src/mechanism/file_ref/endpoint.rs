@@ -8,15 +8,15 @@ use rustix::fs::{Mode as Access, OFlags, SeekFrom, open, seek, unlink};
 use rustix::io::{Errno, read, write};
 
 use crate::channel::{Channel, Descriptors, Endpoint, Granted, Mechanism, Opened, Setup};
-use crate::mechanism::readiness::{self, Select};
 use crate::mechanism::run_dir::{self};
 use crate::mechanism::scm_rights::{close, datagram_pair, open_extra_fds, recv_with, send_with};
+use crate::mechanism::waiting::{self, Readiness};
 
 /// The part of `file-ref` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism { execute, ..Mechanism::BASE };
 
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
-    let report = readiness::execute::<FileRef, Select>(spec, mechanism);
+    let report = waiting::execute::<FileRef, Readiness>(spec, mechanism);
     run_dir::remove();
     report
 }

@@ -6,12 +6,15 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, socket_with};
 use crate::channel::{Channel, Mechanism, Opened, Setup};
 use crate::mechanism::socket::{SocketEnd, open_endpoints};
 use crate::mechanism::tcp::connect_loopback;
+use crate::mechanism::waiting::{self, AnyWait};
 use crate::platform::sysctl::read_sysctl;
-use crate::worker;
 
 /// The part of `mptcp` that needs Linux.
-pub(super) const IMPLEMENTATION: Mechanism =
-    Mechanism { availability: available, execute: worker::execute::<Mptcp>, ..Mechanism::BASE };
+pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
+    availability: available,
+    execute: waiting::execute::<Mptcp, AnyWait>,
+    ..Mechanism::BASE
+};
 
 /// Minimum buffer size that is requested. With 4 and 16 KiB, messages larger than the buffer stall forever
 /// (Linux 6.18). With 64 KiB, 15 streams of 65 MB in messages of 64 KiB stalled for 0.2 s 16 times; with 128

@@ -13,13 +13,13 @@ use crate::channel::{Channel, Granted, Mechanism, Opened, Setup};
 use crate::mechanism::self_connect::connect_pair;
 use crate::mechanism::setup_failure::setup_failure;
 use crate::mechanism::socket::SocketEnd;
+use crate::mechanism::waiting::{self, AnyWait};
 use crate::platform::errno_result;
-use crate::worker;
 
 /// The part of `vsock` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     availability: || bind_loopback().map(drop).map_err(unavailable),
-    execute: worker::execute::<Vsock>,
+    execute: waiting::execute::<Vsock, AnyWait>,
     ..Mechanism::BASE
 };
 

@@ -1,0 +1,167 @@
+//! Endpoints that wait in another way than in the transfer itself: until their descriptor is ready, as programs with several
+//! descriptors do, or by trying again and again, as programs do that have a CPU to spare.
+
+mod readiness;
+#[cfg(target_os = "linux")]
+mod select;
+mod spin;
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+use ipcperf_model::mechanism::PeerWait;
+use ipcperf_model::wait::Wait;
+use ipcperf_model::{Failure, Mode, RunSpec, WorkerReport};
+use rustix::io::Errno;
+
+use crate::channel::{
+    Blocking, Channel, Descriptors, Endpoint, Mechanism, Opened, OptionSpec, OptionValues, Setup,
+};
+use crate::worker;
+
+pub(super) use readiness::Readiness;
+pub(super) use spin::{AnyWait, TryTransfer};
+
+/// Option of mechanisms that can wait in every way that needs no rule of their own.
+pub(super) const WAIT: OptionSpec = OptionSpec {
+    name: NAME,
+    about: "how a peer waits for the other one: in the read or write itself (block), in poll or select before each \
+        of them, by trying again and again (spin), or by trying for some time and then blocking (spin:20us). No effect \
+        in mode 1thread",
+    #[cfg(target_os = "linux")]
+    values: OptionValues::Waits(&["block", "poll", "select", "spin"]),
+    #[cfg(not(target_os = "linux"))]
+    values: OptionValues::Waits(&["block", "poll"]),
+    default: "block",
+};
+
+/// Option of mechanisms that can wait in `select`.
+pub(super) const WAIT_SELECT: OptionSpec = OptionSpec {
+    name: NAME,
+    about: "block: wait in the send or receive itself; select: wait in select before each send and \
+        receive. No effect in mode 1thread",
+    values: OptionValues::Waits(&["block", "select"]),
+    default: "block",
+};
+
+/// Fact about mechanisms with the option [`WAIT`].
+pub(super) const WAITS: PeerWait = PeerWait::ByOption { option: NAME, spins: &["spin"] };
+
+const NAME: &str = "wait";
+
+/// Returns the way to wait that the options of `setup` select. They were checked before.
+pub(super) fn chosen(setup: &Setup<'_>) -> Wait {
+    setup.option(&WAIT).parse().unwrap_or(Wait::Block)
+}
+
+/// Runs one case of `C` that waits as its option says: with `W` unless it blocks. In one thread the calls of `C` never
+/// block, whatever the option says.
+pub(super) fn execute<C: Channel, W: Waiter<C::End>>(
+    spec: &RunSpec,
+    mechanism: &Mechanism<'_>,
+) -> WorkerReport {
+    match WAIT.chosen(&spec.options).parse() {
+        Ok(Wait::Block) | Err(_) => worker::execute::<C>(spec, mechanism),
+        Ok(_) if spec.mode == Mode::OneThread => worker::execute::<C>(spec, mechanism),
+        Ok(_) => worker::execute::<WaitingChannel<C, W>>(spec, mechanism),
+    }
+}
+
+/// Way to wait for the room for a message, or for a message, of ends of type `E`.
+pub(super) trait Waiter<E>: Copy + Debug + Send + 'static {
+    /// Creates the way that the options of `setup` select.
+    fn new(setup: &Setup<'_>) -> Self;
+
+    /// Whether the calls of the end may sleep.
+    fn blocking(self) -> Blocking;
+
+    /// Prepares `end` for waiting in this way, before the fork.
+    ///
+    /// # Errors
+    /// Returns a set-up failure if the system cannot do that.
+    fn prepare(self, end: &mut E) -> Result<(), Failure>;
+
+    /// Waits and sends; adds the number of calls to `calls`.
+    fn send(self, end: &mut E, bytes: &[u8], calls: &mut u64) -> Result<usize, Errno>;
+
+    /// Waits and receives; adds the number of calls to `calls`.
+    fn recv(self, end: &mut E, bytes: &mut [u8], calls: &mut u64) -> Result<usize, Errno>;
+}
+
+/// `C`, whose ends wait with `W`.
+struct WaitingChannel<C, W>(PhantomData<(C, W)>);
+
+impl<C: Channel, W: Waiter<C::End>> Channel for WaitingChannel<C, W> {
+    type End = WaitingEnd<C::End, W>;
+
+    fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
+        let waiter = W::new(setup);
+        let Opened { sender, receiver, granted } =
+            C::open(&Setup { blocking: waiter.blocking(), ..*setup })?;
+        let waiting = |mut end| {
+            waiter.prepare(&mut end)?;
+            Ok(WaitingEnd { end, waiter, calls: 0 })
+        };
+        Ok(Opened { sender: waiting(sender)?, receiver: waiting(receiver)?, granted })
+    }
+}
+
+#[derive(Debug)]
+struct WaitingEnd<E, W> {
+    end: E,
+    waiter: W,
+    /// Number of calls: of those that wait, and of transfers if `E` makes one call for each.
+    calls: u64,
+}
+
+impl<E: Endpoint, W: Waiter<E>> Endpoint for WaitingEnd<E, W> {
+    const KEEPS_BOUNDARIES: bool = E::KEEPS_BOUNDARIES;
+    const LOSSY: bool = E::LOSSY;
+    const BORROWS_SEND_BUFFER: bool = E::BORROWS_SEND_BUFFER;
+    const COUNTS_CALLS: bool = E::COUNTS_CALLS;
+
+    fn send_buffers_needed(&self) -> usize {
+        self.end.send_buffers_needed()
+    }
+
+    fn prepare(&mut self) -> Result<(), Errno> {
+        self.end.prepare()
+    }
+
+    fn register_buffers(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
+        self.end.register_buffers(buffers)
+    }
+
+    fn flush(&mut self) -> Result<(), Errno> {
+        self.end.flush()
+    }
+
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.waiter.send(&mut self.end, bytes, &mut self.calls)
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.waiter.recv(&mut self.end, bytes, &mut self.calls)
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        let all = std::mem::take(&mut self.calls);
+        // An end that counts its own calls is only waited for with one call for each transfer, so half of the count here is
+        // its transfers.
+        Some(self.end.take_calls().map_or(all, |own| own + all / 2))
+    }
+
+    fn drain(&mut self) {
+        self.end.drain();
+    }
+
+    fn descriptors(&self) -> Option<Descriptors<'_>> {
+        self.end.descriptors()
+    }
+
+    fn close_after_fork(self) {
+        self.end.close_after_fork();
+    }
+}

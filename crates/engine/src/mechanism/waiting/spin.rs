@@ -1,0 +1,153 @@
+//! Waiting by trying again and again: for ever, or for some time before the peer blocks.
+
+use std::hint::spin_loop;
+use std::time::Duration;
+
+use ipcperf_model::Failure;
+use ipcperf_model::wait::Wait;
+use rustix::io::Errno;
+
+use super::{Readiness, Waiter, chosen};
+use crate::channel::{Blocking, Endpoint, PeerPlacement, Setup};
+use crate::clock::now_ns;
+
+/// End that can also transfer without sleeping, although its descriptors block.
+pub(in crate::mechanism) trait TryTransfer: Endpoint {
+    /// Prepares tries, before the fork.
+    ///
+    /// # Errors
+    /// Returns a set-up failure if the system cannot try transfers.
+    fn prepare_tries(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Sends like [`Endpoint::send`], or returns `EAGAIN` if that would sleep.
+    ///
+    /// # Errors
+    /// Returns the error of the call.
+    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno>;
+
+    /// Receives like [`Endpoint::recv`], or returns `EAGAIN` if that would sleep.
+    ///
+    /// # Errors
+    /// Returns the error of the call.
+    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno>;
+}
+
+/// How long a peer tries, and what it does between two tries.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::mechanism) struct Spinning {
+    /// Time after which the peer blocks; `None` for never.
+    window: Option<Duration>,
+    pause: Pause,
+}
+
+/// What a peer does between two tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    /// Tells the CPU that it spins.
+    SpinLoop,
+    /// Lets other threads run: a peer that spins on the CPU of the other one would keep it from running.
+    Yield,
+}
+
+impl Spinning {
+    fn new(setup: &Setup<'_>, window: Option<Duration>) -> Self {
+        let pause = match setup.placement {
+            PeerPlacement::OneCpu => Pause::Yield,
+            PeerPlacement::SeparateCpus | PeerPlacement::Unpinned => Pause::SpinLoop,
+        };
+        Self { window, pause }
+    }
+
+    /// Tries to transfer `bytes` from or to `end` with `attempt`. Once the time is up, calls `block`.
+    #[inline]
+    fn transfer<E, B: ?Sized>(
+        self,
+        (end, bytes): (&mut E, &mut B),
+        calls: &mut u64,
+        attempt: impl Fn(&mut E, &mut B) -> Result<usize, Errno>,
+        block: impl Fn(&mut E, &mut B) -> Result<usize, Errno>,
+    ) -> Result<usize, Errno> {
+        *calls += 1;
+        match attempt(end, bytes) {
+            Err(Errno::AGAIN) => {}
+            moved => return moved,
+        }
+        let begin_ns = now_ns();
+        loop {
+            match self.pause {
+                Pause::SpinLoop => spin_loop(),
+                Pause::Yield => std::thread::yield_now(),
+            }
+            *calls += 1;
+            match attempt(end, bytes) {
+                Err(Errno::AGAIN) => {}
+                moved => return moved,
+            }
+            if self.window.is_some_and(|window| is_over(begin_ns, window)) {
+                *calls += 1;
+                return block(end, bytes);
+            }
+        }
+    }
+}
+
+#[inline]
+fn is_over(begin_ns: u64, window: Duration) -> bool {
+    u128::from(now_ns().saturating_sub(begin_ns)) >= window.as_nanos()
+}
+
+/// Any of the ways to wait that need no rule of the mechanism.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::mechanism) enum AnyWait {
+    Ready(Readiness),
+    Spin(Spinning),
+}
+
+impl<E: TryTransfer> Waiter<E> for AnyWait {
+    fn new(setup: &Setup<'_>) -> Self {
+        match chosen(setup) {
+            Wait::Spin => Self::Spin(Spinning::new(setup, None)),
+            Wait::SpinFor(window) => Self::Spin(Spinning::new(setup, Some(window))),
+            _ => Self::Ready(<Readiness as Waiter<E>>::new(setup)),
+        }
+    }
+
+    fn blocking(self) -> Blocking {
+        match self {
+            Self::Ready(_) => Blocking::Try,
+            Self::Spin(_) => Blocking::Wait,
+        }
+    }
+
+    fn prepare(self, end: &mut E) -> Result<(), Failure> {
+        match self {
+            Self::Ready(_) => Ok(()),
+            Self::Spin(_) => end.prepare_tries(),
+        }
+    }
+
+    #[inline]
+    fn send(self, end: &mut E, bytes: &[u8], calls: &mut u64) -> Result<usize, Errno> {
+        match self {
+            Self::Ready(readiness) => readiness.send(end, bytes, calls),
+            Self::Spin(spinning) => {
+                let mut bytes = bytes;
+                let attempt = |end: &mut E, bytes: &mut &[u8]| end.try_send(bytes);
+                spinning.transfer((end, &mut bytes), calls, attempt, |end, bytes| end.send(bytes))
+            }
+        }
+    }
+
+    #[inline]
+    fn recv(self, end: &mut E, bytes: &mut [u8], calls: &mut u64) -> Result<usize, Errno> {
+        match self {
+            Self::Ready(readiness) => readiness.recv(end, bytes, calls),
+            Self::Spin(spinning) => {
+                let attempt = |end: &mut E, bytes: &mut [u8]| end.try_recv(bytes);
+                spinning.transfer((end, bytes), calls, attempt, E::recv)
+            }
+        }
+    }
+}
