@@ -64,3 +64,4 @@ mod results;
 mod sandbox;
 #[path = "../support/skip.rs"]
 mod skip;
+mod waiting;

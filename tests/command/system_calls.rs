@@ -120,6 +120,28 @@ fn waiting_in_poll_or_select_is_one_call_more_each() {
     }
 }
 
+/// A peer that spins makes one call for each try, and none that sleeps. A pipe of an old kernel is tried like a FIFO.
+#[test]
+fn a_peer_that_spins_tries_and_reports_each_try() {
+    const NEVER_SLEEPS: [&str; 7] =
+        ["pwritev2", "preadv2", "write", "read", "sendto", "recvfrom", "sched_yield"];
+    for (case, tries) in [
+        ("pipe --set pipe.wait=spin", ["pwritev2", "write"]),
+        ("fifo --set fifo.wait=spin", ["write", "write"]),
+        ("unix-stream --set unix-stream.wait=spin", ["sendto", "sendto"]),
+        ("tcp --set tcp.wait=spin:20us", ["sendto", "sendto"]),
+    ] {
+        let arguments = format!("-m {case} -w round-trip -b 64 --total 6400");
+        let Some(traced) = trace(&arguments) else { return };
+        for region in &traced.regions {
+            assert!(region.keys().all(|name| NEVER_SLEEPS.contains(&name.as_str())), "{region:?}");
+            let tried = tries.iter().filter_map(|name| region.get(*name)).sum::<u64>();
+            assert!(tried >= 100, "{case}: {region:?}");
+        }
+        assert_reported(&traced, case);
+    }
+}
+
 /// At depth 1, each operation is one call. At larger depths, a chain is one call, and so are a reply and the receive
 /// that follows it; the first receive and the last reply of the answering peer are separate.
 #[test]

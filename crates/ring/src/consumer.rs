@@ -246,6 +246,7 @@ impl Consumer {
         }
     }
 
+    #[inline]
     fn publish(&mut self) {
         self.published = self.position;
         let header = self.memory.header();

@@ -123,6 +123,7 @@ impl Memory {
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn header(&self) -> &Header {
         // SAFETY: a page-aligned header is mapped there, which is accessed only through atomics, for which any bits are
         // valid; it lives as long as `self`.

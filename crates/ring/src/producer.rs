@@ -89,6 +89,7 @@ fn payload_target(memory: &Memory, position: u64, bytes: usize) -> *mut u8 {
 ///
 /// # Errors
 /// Returns [`Error::Corrupt`] for a tail that no consumer can have reached.
+#[inline]
 fn checked_tail(tail: u64, cached_tail: u64, head: u64) -> Result<u64, Error> {
     let is_at_word = tail.is_multiple_of(WORD_BYTES as u64);
     if (cached_tail..=head).contains(&tail) && is_at_word { Ok(tail) } else { Err(Error::Corrupt) }

@@ -78,7 +78,10 @@ impl Spinning {
         loop {
             match self.pause {
                 Pause::SpinLoop => spin_loop(),
-                Pause::Yield => std::thread::yield_now(),
+                Pause::Yield => {
+                    *calls += 1;
+                    std::thread::yield_now();
+                }
             }
             *calls += 1;
             match attempt(end, bytes) {
