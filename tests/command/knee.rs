@@ -35,7 +35,7 @@ fn checked_end(sandbox: &Sandbox) -> String {
     if let (Some(low), Some(high)) = (knee["low_per_s"].as_u64(), knee["high_per_s"].as_u64()) {
         assert!(low < high, "{knee}");
     }
-    knee["end"].as_str().expect("an end").to_owned()
+    knee["outcome"].as_str().expect("an outcome").to_owned()
 }
 
 /// What is found depends on how busy the machine is; that the search ends does not.
@@ -86,7 +86,8 @@ fn mistakes_are_named() {
         "run -m pipe --find-knee --instrument sched",
         &["cannot be combined with --instrument"],
     );
-    refused("run -m pipe --knee-p99 1ms", &["--find-knee"]);
+    refused("run -m pipe --knee-p99 1ms", &["--knee-p99 requires --find-knee"]);
+    refused("run -m pipe --rate 1k --knee-p99 1ms", &["--knee-p99 requires --find-knee"]);
     refused("run -m pipe --find-knee --knee-p99 0", &["--knee-p99 must be more than 0 s"]);
     refused("run -m null --find-knee", &["transfers nothing"]);
     refused("run -m udp -b 8 --find-knee", &["needs at least 16 bytes"]);

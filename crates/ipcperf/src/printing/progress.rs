@@ -60,6 +60,11 @@ impl Progress {
         }
     }
 
+    /// Adds `runs` that were not planned before.
+    pub(crate) fn add_runs(&mut self, runs: u64) {
+        self.bar.set_length(self.done + runs);
+    }
+
     /// Removes the bar from the terminal.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();

@@ -20,6 +20,7 @@ impl Execution<'_> {
                 return Ok(NextStep::Continue);
             }
             self.noise_detector.allow_retries(cases.len(), REPETITIONS);
+            self.progress.add_runs(cases.len() as u64 * u64::from(REPETITIONS));
             let first = self.next_block();
             for block in first..first + REPETITIONS {
                 if self.run_block(&cases, block)? == NextStep::Stop {

@@ -5,27 +5,71 @@ use std::collections::{BTreeSet, HashSet};
 use ipcperf_model::rate::PerSecond;
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
-use ipcperf_results::analysis::{CaseSummary, KneeEnd, KneeStep, KneeSummary, KneeVerdict};
+use ipcperf_results::analysis::{
+    CaseSummary, KNEE_MIN_RUNS as MIN_RUNS, KneeEnd, KneeStep, KneeSummary, KneeVerdict,
+};
 
 use super::paced_table::PacedTable;
 use crate::wording::{Heading, by_heading};
 
 /// Explanation of the columns, below the tables.
 pub const KNEE_LEGEND: &str = "knee: the highest rate at which the mechanism keeps up and p99 stays below the bound; it lies between \
-    the two rates. p99: latency from the scheduled time of each message that was not due while the sender did not run, over \
-    all undisturbed runs. unpaced: rate without a schedule. p99 below knee: at the lower of the two rates, with its 95 % \
-    interval. Every rate that was tried is a row of the tables of paced traffic";
+    the two rates. p99: response time over all undisturbed runs at a rate together, with its 95 % interval; messages that \
+    were due while the sender did not run are left out. unpaced: rate without a schedule. verdict: whether the rate is below \
+    or above the knee";
 /// Headings of the columns after the name.
 const FIGURES: [&str; 4] = ["unpaced", "p99 bound", "knee", "p99 below knee"];
 
-/// Returns the tables of the knees in `summaries`.
+/// Returns the tables of the knees in `summaries`, each after the table of the rates that were tried.
 #[must_use]
 pub fn knee_tables(summaries: &[CaseSummary]) -> Vec<PacedTable> {
     let with_knees = by_heading(summaries).into_iter().filter_map(|(heading, cases)| {
         let cases: Vec<_> = cases.into_iter().filter(|case| !case.knees.is_empty()).collect();
-        (!cases.is_empty()).then(|| table(&heading, &cases))
+        (!cases.is_empty()).then(|| [steps(&heading, &cases), table(&heading, &cases)])
     });
-    with_knees.collect()
+    with_knees.flatten().collect()
+}
+
+/// Returns the table of the rates that were tried, and why each is below or above the knee.
+fn steps(heading: &Heading, cases: &[&CaseSummary]) -> PacedTable {
+    let row = |case: &CaseSummary, knee: &KneeSummary, step: &KneeStep| {
+        let verdict = match step.verdict {
+            KneeVerdict::Below => "below",
+            KneeVerdict::Above => "above",
+            KneeVerdict::Undecided => "undecided",
+        };
+        vec![
+            case.series(),
+            Bytes(case.case.buffer_bytes).to_string(),
+            knee.schedule.arrivals.to_string(),
+            PerSecond(step.rate_per_s).to_string(),
+            step.runs.to_string(),
+            step.saturated_runs.to_string(),
+            p99_text(step),
+            verdict.to_owned(),
+        ]
+    };
+    let rows = cases.iter().flat_map(|case| {
+        let of_knee = move |knee: &KneeSummary| {
+            knee.steps.iter().map(|step| row(case, knee, step)).collect::<Vec<_>>()
+        };
+        case.knees.iter().flat_map(of_knee).collect::<Vec<_>>()
+    });
+    PacedTable {
+        heading: format!("Rates tried for the knee, {}", heading.configuration()),
+        header: vec![
+            "mechanism",
+            "buffer",
+            "arrivals",
+            "rate",
+            "runs",
+            "saturated",
+            "p99",
+            "verdict",
+        ],
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
 }
 
 fn table(heading: &Heading, cases: &[&CaseSummary]) -> PacedTable {
@@ -99,21 +143,26 @@ fn p99_text(step: &KneeStep) -> String {
 /// Describes why a search ended before the interval was narrow.
 fn note(case: &CaseSummary, knee: &KneeSummary) -> Option<String> {
     let name = case.series();
-    Some(match knee.end {
+    Some(match knee.outcome {
         KneeEnd::Found => return None,
         KneeEnd::Undecided => {
             let undecided = |step: &&KneeStep| step.verdict == KneeVerdict::Undecided;
             let step = knee.steps.iter().rfind(undecided)?;
             let rate = PerSecond(step.rate_per_s);
-            if step.p99_interval_ns.is_some() {
+            if step.p99_ns.is_none() && step.runs >= MIN_RUNS {
                 format!(
-                    "{name}: {rate} is undecided after {} undisturbed runs: p99 {}",
+                    "{name}: {rate} is undecided: its {} runs have too few messages for p99; use a longer --duration",
+                    step.runs
+                )
+            } else if step.runs >= MIN_RUNS {
+                format!(
+                    "{name}: {rate} is undecided after {} undisturbed runs: p99 {}; use a longer --duration",
                     step.runs,
                     p99_text(step)
                 )
             } else {
                 format!(
-                    "{name}: {rate} is undecided: only {} of its runs were undisturbed",
+                    "{name}: {rate} is undecided: {} of its runs were undisturbed, and {MIN_RUNS} are needed: stop other programs",
                     step.runs
                 )
             }
@@ -124,7 +173,7 @@ fn note(case: &CaseSummary, knee: &KneeSummary) -> Option<String> {
         }
         KneeEnd::Failed => format!("{name}: the search ended because a run failed"),
         KneeEnd::Unfinished => {
-            format!("{name}: the search is not finished; to continue: ipcperf resume FILE")
+            format!("{name}: the search is not finished; ipcperf resume continues it")
         }
     })
 }
@@ -154,7 +203,7 @@ mod tests {
             p99_bound_ns: Some(41_000.0),
             low_per_s,
             high_per_s,
-            end,
+            outcome: end,
             steps: vec![step(64_000, KneeVerdict::Below), step(96_000, KneeVerdict::Undecided)],
         }
     }
@@ -169,9 +218,14 @@ mod tests {
 
     #[test]
     fn a_knee_is_an_interval_of_rates() {
-        let [table] = &tables_of(vec![knee(KneeEnd::Found, Some(64_000), Some(70_000))])[..] else {
-            panic!("one heading")
+        let [steps, table] = &tables_of(vec![knee(KneeEnd::Found, Some(64_000), Some(70_000))])[..]
+        else {
+            panic!("two tables")
         };
+        assert_eq!(
+            steps.rows[0][3..],
+            ["64k/s", "5", "0", "40.0 µs (38.0 µs to 45.0 µs)", "below"]
+        );
         let row = ["pipe", "412k/s", "41.0 µs", "64k/s to 70k/s", "40.0 µs (38.0 µs to 45.0 µs)"];
         assert_eq!(table.rows, [row]);
         assert!(table.notes.is_empty() && table.heading.ends_with(", 64 B"), "{table:?}");
@@ -182,11 +236,13 @@ mod tests {
         let undecided = knee(KneeEnd::Undecided, Some(64_000), Some(120_000));
         let mut poisson = knee(KneeEnd::AboveRange, Some(64_000), None);
         poisson.schedule.arrivals = Arrivals::Poisson;
-        let [table] = &tables_of(vec![undecided, poisson])[..] else { panic!("one heading") };
+        let [_, table] = &tables_of(vec![undecided, poisson])[..] else { panic!("two tables") };
         let p99 = "p99 40.0 µs (38.0 µs to 45.0 µs)";
         assert_eq!(
             table.notes[0],
-            format!("pipe: 96k/s is undecided after 5 undisturbed runs: {p99}")
+            format!(
+                "pipe: 96k/s is undecided after 5 undisturbed runs: {p99}; use a longer --duration"
+            )
         );
         assert_eq!(table.rows[1][1], "poisson, spin");
         assert_eq!(table.rows[1][4], "above 64k/s");

@@ -36,7 +36,7 @@ pub use shown_table::ShownTable;
 pub use study_context::{StudyContext, stored_study, version_warning};
 pub use survey_columns::{Caution, Importance, SurveyCell, SurveyColumn};
 pub use survey_table::SurveyTable;
-pub use wait_table::{WAIT_LEGEND, wait_tables};
+pub use wait_table::{WAIT_LEGEND, no_recommendation_lines, wait_tables};
 
 use ipcperf_results::analysis::AnalyzedFile;
 use ipcperf_study::Study;

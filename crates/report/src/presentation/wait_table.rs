@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use ipcperf_model::rate::PerSecond;
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
-use ipcperf_results::analysis::{CaseSummary, LatencyFigure, WAIT_OPTION, wait_of};
+use ipcperf_results::analysis::{
+    CaseSummary, LatencyFigure, NoRecommendation, WAIT_OPTION, missing_recommendations, wait_of,
+};
 
 use super::paced_table::PacedTable;
 use crate::wording::{Heading, by_heading};
@@ -20,10 +22,30 @@ pub const WAIT_LEGEND: &str = "wait for p50, wait for p99: the way to wait (opti
 pub fn wait_tables(summaries: &[CaseSummary]) -> Vec<PacedTable> {
     let chosen = |(heading, cases): (Heading, Vec<&CaseSummary>)| {
         let cases: Vec<_> =
-            cases.into_iter().filter(|case| !case.chosen_wait_for.is_empty()).collect();
+            cases.into_iter().filter(|case| !case.recommended_wait_for.is_empty()).collect();
         (!cases.is_empty()).then(|| table(&heading, &cases))
     };
     by_heading(summaries).into_iter().filter_map(chosen).collect()
+}
+
+/// Returns lines that say why no wait is recommended, where several were measured.
+#[must_use]
+pub fn no_recommendation_lines(summaries: &[CaseSummary]) -> Vec<String> {
+    let line = |(case, reason): (&CaseSummary, NoRecommendation)| {
+        let name = name_without_wait(case);
+        let rate =
+            case.case.rate_per_s.map_or_else(String::new, |per_s| PerSecond(per_s).to_string());
+        let why = match reason {
+            NoRecommendation::NoReference => {
+                "add spin to the values of the option wait: the others are compared with it"
+            }
+            NoRecommendation::UnreliableReference => {
+                "all runs with wait=spin were disturbed, or did not carry the rate"
+            }
+        };
+        format!("No recommended wait for {name} at {rate}: {why}")
+    };
+    missing_recommendations(summaries).into_iter().map(line).collect()
 }
 
 fn table(heading: &Heading, cases: &[&CaseSummary]) -> PacedTable {
@@ -72,7 +94,7 @@ fn name_without_wait(case: &CaseSummary) -> String {
 
 /// Returns the chosen wait for `figure`, its latency and its CPU time per message.
 fn choice(group: &[&CaseSummary], figure: LatencyFigure) -> [String; 3] {
-    let chosen = group.iter().find(|case| case.chosen_wait_for.contains(&figure));
+    let chosen = group.iter().find(|case| case.recommended_wait_for.contains(&figure));
     let Some((case, paced)) = chosen.and_then(|case| Some((case, case.paced.as_ref()?))) else {
         return ["-", "", ""].map(str::to_owned);
     };
@@ -105,7 +127,7 @@ mod tests {
         sample.cpu_ns_per_message = Some(24_000.0);
         let id = sample.run.case.case_id.clone();
         let mut summary = summarize(&[id], &[], &[sample], &[], None).remove(0);
-        summary.chosen_wait_for = figures.to_vec();
+        summary.recommended_wait_for = figures.to_vec();
         summary
     }
 
@@ -124,7 +146,10 @@ mod tests {
     }
 
     #[test]
-    fn without_a_choice_there_is_no_table() {
+    fn without_a_choice_there_is_no_table_but_a_reason() {
         assert!(wait_tables(&[chosen("spin", 1_000, &[])]).is_empty());
+        let waits = [chosen("block", 1_000, &[]), chosen("poll", 1_000, &[])];
+        let [line] = &no_recommendation_lines(&waits)[..] else { panic!("one line") };
+        assert!(line.starts_with("No recommended wait for pipe at 1k/s: add spin"), "{line}");
     }
 }

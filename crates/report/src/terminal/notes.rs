@@ -87,7 +87,8 @@ pub fn unfinished_note(results: &Results) -> Option<String> {
     let last = results.samples.iter().map(|sample| sample.run.block).max();
     let plan = &results.header.plan;
     let planned = match (plan.until_ci, &plan.until_decided) {
-        (None, None) => format!(" of {}", plan.repetitions),
+        // A search for the knee goes on after the planned repetitions.
+        (None, None) if plan.knee.is_none() => format!(" of {}", plan.repetitions),
         _ => String::new(),
     };
     Some(format!(

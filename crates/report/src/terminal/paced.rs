@@ -6,7 +6,8 @@ use ipcperf_results::analysis::CaseSummary;
 use super::cells::{new_table, truncate};
 use super::width::wrap;
 use crate::presentation::{
-    KNEE_LEGEND, PACED_LEGEND, PacedTable, WAIT_LEGEND, knee_tables, paced_tables, wait_tables,
+    KNEE_LEGEND, PACED_LEGEND, PacedTable, WAIT_LEGEND, knee_tables, no_recommendation_lines,
+    paced_tables, wait_tables,
 };
 
 /// Formats the tables of the paced cases of `summaries` and, below them, of recommended waits and of knees, at most `columns` wide, with their
@@ -18,7 +19,9 @@ pub(super) fn paced_texts(summaries: &[CaseSummary], columns: usize) -> Vec<Stri
     };
     let paced = with_legend(&paced_tables(summaries), PACED_LEGEND);
     let waits = with_legend(&wait_tables(summaries), WAIT_LEGEND);
-    [paced, waits, with_legend(&knee_tables(summaries), KNEE_LEGEND)].concat()
+    let reasons = no_recommendation_lines(summaries);
+    let reasons = reasons.iter().map(|line| wrap(line, columns)).collect();
+    [paced, waits, reasons, with_legend(&knee_tables(summaries), KNEE_LEGEND)].concat()
 }
 
 fn text(paced: &PacedTable, columns: usize) -> String {

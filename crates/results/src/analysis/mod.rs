@@ -35,7 +35,7 @@ pub use comparison::{
 pub use cost::{RoleCost, cpu_ns_per_message};
 pub use counted_values::{CountKind, CountedQuantity, CountedValue};
 pub use hardware_limit::{Bound, HardwareLimitShare, has_wake_ups};
-pub use knee::{KneeEnd, KneeProgress, KneeStep, KneeSummary, KneeVerdict};
+pub use knee::{KNEE_MIN_RUNS, KneeEnd, KneeProgress, KneeStep, KneeSummary, KneeVerdict};
 pub use modes::DistributionMode;
 pub use no_ranking::{NoRanking, why_not_ranked};
 pub use observed_cases::{ObservedCase, observed_cases, observed_cases_where};
@@ -46,7 +46,9 @@ pub use sampling::{ProfileSampling, SuggestedRun};
 pub use spread::Spread;
 pub use traced_runs::{TracedRun, traced_runs};
 pub use valid_samples::{ValidSamples, drift};
-pub use wait_choice::{LatencyFigure, WAIT_OPTION, wait_of};
+pub use wait_choice::{
+    LatencyFigure, NoRecommendation, WAIT_OPTION, missing_recommendations, wait_of,
+};
 
 use ipcperf_model::hardware_limits::HardwareLimits;
 use ipcperf_model::parallel::map;
@@ -123,7 +125,7 @@ pub struct CaseSummary {
     /// Figures for which this case is chosen among those that differ only in how their peers wait: the least CPU time per
     /// message with a latency of at most twice that of peers that never sleep. Absent in other cases.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub chosen_wait_for: Vec<LatencyFigure>,
+    pub recommended_wait_for: Vec<LatencyFigure>,
     /// CPU time of a message, or round trip, ns: of all roles, and of the kernel threads that work for the mechanism.
     pub cpu_ns_per_message: Option<Spread>,
     /// CPU time of each role.
@@ -347,7 +349,7 @@ fn summarize_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
         cacheline_round_trip_ns: spread(|s| s.cacheline_round_trip_ns),
         paced: PacedSummary::new(samples),
         knees: Vec::new(),
-        chosen_wait_for: Vec::new(),
+        recommended_wait_for: Vec::new(),
         cpu_ns_per_message: spread(cpu_ns_per_message),
         roles: cost::by_role(&valid),
         median_interval: Bootstrap::default().median(&figures).map(|i| [i.low, i.high]),
@@ -393,7 +395,7 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         cacheline_round_trip_ns: None,
         paced: None,
         knees: Vec::new(),
-        chosen_wait_for: Vec::new(),
+        recommended_wait_for: Vec::new(),
         cpu_ns_per_message: None,
         roles: BTreeMap::new(),
         median_interval: None,

@@ -67,7 +67,7 @@ pub(super) fn mark_choices(summaries: &mut [CaseSummary]) {
     for members in groups.values() {
         for figure in LatencyFigure::ALL {
             if let Some(chosen) = chosen(summaries, members, figure) {
-                summaries[chosen].chosen_wait_for.push(figure);
+                summaries[chosen].recommended_wait_for.push(figure);
             }
         }
     }
@@ -89,6 +89,41 @@ fn chosen(summaries: &[CaseSummary], members: &[usize], figure: LatencyFigure) -
     };
     let costs = members.iter().filter_map(cost);
     costs.min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, index)| index)
+}
+
+/// Reason why no wait is recommended although several were measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRecommendation {
+    /// The peers that never sleep, with which the others are compared, were not measured.
+    NoReference,
+    /// The runs of these peers were all disturbed, or they did not carry the rate.
+    UnreliableReference,
+}
+
+/// Returns a case of each group that has no recommended wait although several were measured, with the reason.
+#[must_use]
+pub fn missing_recommendations(summaries: &[CaseSummary]) -> Vec<(&CaseSummary, NoRecommendation)> {
+    let mut groups = Vec::<(String, Vec<&CaseSummary>)>::new();
+    for summary in summaries.iter().filter(|one| one.paced.is_some()) {
+        let key = group(summary);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, members)) => members.push(summary),
+            None => groups.push((key, vec![summary])),
+        }
+    }
+    let missing = groups.into_iter().filter_map(|(_, members)| {
+        let is_compared =
+            members.len() > 1 && members.iter().all(|one| wait_of(&one.case).is_some());
+        let is_recommended = members.iter().any(|one| !one.recommended_wait_for.is_empty());
+        let has_reference = members.iter().any(|one| wait_of(&one.case) == Some(REFERENCE));
+        let reason = if has_reference {
+            NoRecommendation::UnreliableReference
+        } else {
+            NoRecommendation::NoReference
+        };
+        (is_compared && !is_recommended).then(|| (members[0], reason))
+    });
+    missing.collect()
 }
 
 /// Returns the value of the option `wait` of `case`; `None` if it was not set.
@@ -138,7 +173,10 @@ mod tests {
         mark_choices(&mut cases);
         let of = |case: &CaseSummary| {
             let wait = wait_of(&case.case).unwrap_or_default().to_owned();
-            case.chosen_wait_for.iter().map(|figure| (wait.clone(), *figure)).collect::<Vec<_>>()
+            case.recommended_wait_for
+                .iter()
+                .map(|figure| (wait.clone(), *figure))
+                .collect::<Vec<_>>()
         };
         cases.iter().flat_map(of).collect()
     }
@@ -167,6 +205,22 @@ mod tests {
         let mut other_rate = case("block", [1, 1, 1], 3);
         other_rate.case.rate_per_s = Some(2_000);
         assert_eq!(choices(vec![case("spin", [1, 20, 100], 3), other_rate]), []);
+    }
+
+    #[test]
+    fn why_nothing_is_recommended_is_said() {
+        let reasons = |mut cases: Vec<CaseSummary>| {
+            mark_choices(&mut cases);
+            let missing = missing_recommendations(&cases);
+            missing.into_iter().map(|(_, reason)| reason).collect::<Vec<_>>()
+        };
+        let (block, short) = (case("block", [30, 90, 8], 3), case("spin:20us", [5, 90, 20], 3));
+        assert_eq!(reasons(vec![block.clone(), short]), [NoRecommendation::NoReference]);
+        let mut spin = case("spin", [1, 20, 100], 3);
+        assert_eq!(reasons(vec![block.clone(), spin.clone()]), []);
+        spin.paced.as_mut().unwrap().only_disturbed = true;
+        assert_eq!(reasons(vec![block.clone(), spin]), [NoRecommendation::UnreliableReference]);
+        assert_eq!(reasons(vec![block]), []);
     }
 
     #[test]

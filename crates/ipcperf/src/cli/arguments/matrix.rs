@@ -131,6 +131,11 @@ impl MatrixArguments {
     /// without it.
     pub(in crate::cli) fn typed(&self) -> Result<TypedRequest<'_>, Error> {
         self.check_limits()?;
+        // clap does not ask for a flag that contradicts another one which was given.
+        if self.pacing.knee_p99.is_some() && !self.pacing.find_knee {
+            let words = format!("{} requires --find-knee", Factor::KneeP99.flag());
+            return Err(Error::Usage(words));
+        }
         let options: Result<Vec<_>, _> =
             self.set.iter().map(|text| OptionSetting::parse(text)).collect();
         Ok(TypedRequest {
@@ -208,7 +213,7 @@ struct PacingArguments {
     find_knee: bool,
     #[arg(help = Factor::KneeP99.help("With --find-knee: bound on the p99 latency (such as 100us)"))]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_negative_numbers = true)]
-    #[arg(help_heading = PACING, requires = "find_knee")]
+    #[arg(help_heading = PACING)]
     knee_p99: Option<f64>,
 }
 

@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::CaseSummary;
 use crate::{CaseIdentity, FailedRun, Results, Sample};
 
-pub use step::{KneeStep, KneeVerdict};
+pub use step::{KneeStep, KneeVerdict, MIN_RUNS as KNEE_MIN_RUNS};
 use step::{StepRuns, Trial};
 
 /// Quotient of the ends of the interval below which the search ends.
@@ -66,7 +66,7 @@ pub struct KneeSummary {
     /// Lowest rate that was not good, messages per second: the upper end.
     pub high_per_s: Option<u64>,
     /// How the search ended.
-    pub end: KneeEnd,
+    pub outcome: KneeEnd,
     /// Rates that were tried, in ascending order.
     pub steps: Vec<KneeStep>,
 }
@@ -147,7 +147,7 @@ impl<'a> KneeProgress<'a> {
             p99_bound_ns: self.bound_ns,
             low_per_s: low,
             high_per_s: high,
-            end,
+            outcome: end,
             steps: steps.collect(),
         }
     }

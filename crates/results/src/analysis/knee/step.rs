@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{FailedRun, Sample};
 
 /// Number of undisturbed runs with which a rate is first judged.
-pub(crate) const MIN_RUNS: usize = 5;
+pub const MIN_RUNS: usize = 5;
 /// Number of repetitions after which a rate is given up.
 const MAX_REPETITIONS: usize = 15;
 /// Quantile that the bound refers to.
