@@ -26,8 +26,8 @@ pub(super) use spin::{AnyWait, TryTransfer};
 pub(super) const WAIT: OptionSpec = OptionSpec {
     name: NAME,
     about: "how a peer waits for the other one: in the read or write itself (block), in poll or select before each \
-        of them, by trying again and again (spin), or by trying for some time and then blocking (spin:20us). No effect \
-        in mode 1thread",
+        of them, by trying again and again (spin), or by trying for some time and then blocking (spin:20us). If both \
+        peers share a CPU, a peer yields it between two tries. No effect in mode 1thread",
     #[cfg(target_os = "linux")]
     values: OptionValues::Waits(&["block", "poll", "select", "spin"]),
     #[cfg(not(target_os = "linux"))]
