@@ -3,7 +3,6 @@
 use std::os::fd::BorrowedFd;
 
 use ipcperf_model::Failure;
-use ipcperf_model::wait::Wait;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
@@ -48,7 +47,7 @@ impl<E: Endpoint> Waiter<E> for Readiness {
     fn new(setup: &Setup<'_>) -> Self {
         match chosen(setup) {
             #[cfg(target_os = "linux")]
-            Wait::Select => Self::Select,
+            ipcperf_model::wait::Wait::Select => Self::Select,
             _ => Self::Poll,
         }
     }
