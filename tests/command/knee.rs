@@ -38,7 +38,7 @@ fn checked_end(sandbox: &Sandbox) -> String {
     knee["outcome"].as_str().expect("an outcome").to_owned()
 }
 
-/// What is found depends on how busy the machine is; that the search ends does not.
+/// The result depends on how busy the machine is. The search always ends.
 #[test]
 fn a_search_ends_and_its_file_shows_what_was_printed() {
     let sandbox = Sandbox::open();

@@ -16,7 +16,7 @@ use crate::rate::PerSecond;
 use crate::{Condition, ConditionValue, Mode};
 
 /// Default duration of the schedule of a run.
-const DEFAULT_DURATION: Duration = Duration::from_secs(1);
+pub const DEFAULT_DURATION: Duration = Duration::from_secs(1);
 /// Minimum number of messages of a run whose duration was not given.
 const MIN_MESSAGES: u64 = 2_000;
 /// Maximum number of messages that arrive together.

@@ -44,6 +44,8 @@ pub enum WaitStrategy {
     Futex,
     /// Yield the CPU and poll again. For sides that share one CPU.
     Yield,
+    /// Yield the CPU and poll again for this long, then sleep on a futex. For sides that share one CPU.
+    YieldFor(Duration),
     /// Do not wait: return [`Error::WouldBlock`].
     NonBlocking,
 }
@@ -103,7 +105,11 @@ impl Waiter {
             }
             let waited = match self.waiting {
                 WaitStrategy::NonBlocking => return Err(Error::WouldBlock),
-                WaitStrategy::Yield => self.yield_until(&look, notices),
+                WaitStrategy::Yield => self.yield_until(&look, notices, LIVENESS_CHECK_INTERVAL),
+                WaitStrategy::YieldFor(limit) => match self.yield_until(&look, notices, limit) {
+                    Err(WakeReason::TimedOut) => self.sleep(&look, notices, patience.remaining()),
+                    ended => ended,
+                },
                 WaitStrategy::Futex => self.sleep(&look, notices, patience.remaining()),
                 WaitStrategy::SpinThenFutex => self.spin_then_sleep(&look, notices, &patience),
                 WaitStrategy::SpinFor(limit) => match spin(&look, limit) {
@@ -147,11 +153,12 @@ impl Waiter {
         self.spin = if slept > MAX_SPIN { SPIN } else { MAX_SPIN.min(2 * self.spin) };
     }
 
-    /// Yields the CPU until something is found, for [`LIVENESS_CHECK_INTERVAL`] at most.
+    /// Yields the CPU until something is found, for `limit` at most.
     fn yield_until<T>(
         &mut self,
         look: &impl Fn() -> Option<T>,
         notices: SharedFlags<'_>,
+        limit: Duration,
     ) -> Result<T, WakeReason> {
         let mut end = None;
         loop {
@@ -165,7 +172,7 @@ impl Waiter {
             }
             // Checked after each yield, since each may last as long as the time slice of another program.
             let now = Instant::now();
-            if now > *end.get_or_insert(now + LIVENESS_CHECK_INTERVAL) {
+            if now > *end.get_or_insert(now + limit) {
                 return Err(WakeReason::TimedOut);
             }
         }
@@ -259,12 +266,13 @@ mod tests {
     use super::*;
     use crate::liveness::lifelines;
 
-    const WAITS: [WaitStrategy; 5] = [
+    const WAITS: [WaitStrategy; 6] = [
         WaitStrategy::SpinThenFutex,
         WaitStrategy::SpinFor(Duration::from_micros(20)),
         WaitStrategy::Spin,
         WaitStrategy::Futex,
         WaitStrategy::Yield,
+        WaitStrategy::YieldFor(Duration::from_micros(20)),
     ];
 
     #[test]
@@ -283,6 +291,24 @@ mod tests {
                 assert_eq!(Waiter::new(waiting, life).wait_until(look, notices), Ok(needed));
                 assert_eq!(looks.get(), needed, "{waiting:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_side_that_polls_for_a_limited_time_sleeps_after_it() {
+        let (sleeps, closed) = (&AtomicU32::new(0), &AtomicU32::new(0));
+        let limit = Duration::from_micros(200);
+        for waiting in [WaitStrategy::SpinFor(limit), WaitStrategy::YieldFor(limit)] {
+            let (life, _other) = lifelines().unwrap();
+            let start = Instant::now();
+            // Finally finds a value, so that an endless wait fails the test instead of hanging it.
+            let look = || {
+                let announced = sleeps.load(Ordering::Relaxed) == 1;
+                (announced || start.elapsed() > Duration::from_secs(20)).then(|| start.elapsed())
+            };
+            let notices = SharedFlags { sleeps, closed };
+            let found = Waiter::new(waiting, life).wait_until(look, notices).unwrap();
+            assert!((limit..Duration::from_secs(20)).contains(&found), "{waiting:?}: {found:?}");
         }
     }
 

@@ -140,6 +140,14 @@ impl OptionSpec {
             }
     }
 
+    /// Returns `value` without the time that may follow a way to wait.
+    fn word<'a>(&self, value: &'a str) -> &'a str {
+        match self.values {
+            OptionValues::Waits(_) => value.parse::<Wait>().map_or(value, |wait| wait.word()),
+            _ => value,
+        }
+    }
+
     /// Values that are unavailable on this machine.
     #[must_use]
     pub fn unavailable_values(&self) -> Vec<UnavailableValue> {
@@ -247,11 +255,8 @@ impl Mechanism<'_> {
             PeerWait::Sleeps => true,
             PeerWait::Spins => false,
             PeerWait::ByOption { option, spins } => {
-                let word = |value: &str| {
-                    let word = value.parse().map(Wait::word);
-                    spins.contains(&value) || word.is_ok_and(|word| spins.contains(&word))
-                };
-                !self.value(options, option).is_some_and(word)
+                let known = self.options.iter().find(|known| known.name == option);
+                known.is_none_or(|known| !spins.contains(&known.word(known.chosen(options))))
             }
         }
     }

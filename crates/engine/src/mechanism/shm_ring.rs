@@ -88,9 +88,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         minimum_kernel: "Linux 3.17 (memfd_create). Linux 5.14 and newer populate the mapping \
             faster (MADV_POPULATE_WRITE).",
         defaults_that_matter: "Spinning needs a CPU for each peer: if the peers share one CPU, \
-            wait=adaptive sleeps at once, and \
-            wait=spin and wait=spin:DURATION call sched_yield between two looks. In mode 1thread, the options wait and batch have no \
-            effect. A peer that has waited for 32 ms checks whether the other peer was killed. The \
+            wait=adaptive sleeps at once, and a peer that spins calls sched_yield between two looks. In \
+            mode 1thread, the options wait and batch have no effect. A peer that has waited for 32 ms checks whether the other peer was killed. The \
             kernel buffers nothing, so --kernel-buffer does not apply.",
         references: &["man:memfd_create(2)", "man:futex(2)", "man:mmap(2)"],
     },
@@ -210,7 +209,8 @@ fn waiting(setup: &Setup<'_>) -> WaitStrategy {
     }
     let shares_cpu = setup.placement == PeerPlacement::OneCpu;
     match setup.option(&WAIT).parse() {
-        Ok(Wait::Spin | Wait::SpinFor(_)) if shares_cpu => WaitStrategy::Yield,
+        Ok(Wait::Spin) if shares_cpu => WaitStrategy::Yield,
+        Ok(Wait::SpinFor(window)) if shares_cpu => WaitStrategy::YieldFor(window),
         Ok(Wait::Spin) => WaitStrategy::Spin,
         Ok(Wait::SpinFor(window)) => WaitStrategy::SpinFor(window),
         Ok(Wait::Adaptive) if !shares_cpu => WaitStrategy::SpinThenFutex,

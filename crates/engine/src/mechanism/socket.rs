@@ -43,17 +43,7 @@ impl<const KEEPS_BOUNDARIES: bool> Endpoint for SocketEnd<KEEPS_BOUNDARIES> {
     }
 }
 
-impl<const KEEPS_BOUNDARIES: bool> TryTransfer for SocketEnd<KEEPS_BOUNDARIES> {
-    #[inline]
-    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        read_write::try_send(&self.socket, bytes)
-    }
-
-    #[inline]
-    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        read_write::try_recv(&self.socket, bytes)
-    }
-}
+impl<const KEEPS_BOUNDARIES: bool> TryTransfer for SocketEnd<KEEPS_BOUNDARIES> {}
 
 /// Returns the flags with which a socket of this setup is created.
 pub(super) fn flags(setup: &Setup<'_>) -> SocketFlags {

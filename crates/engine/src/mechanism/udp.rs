@@ -120,17 +120,7 @@ impl Endpoint for UdpEnd {
     }
 }
 
-impl TryTransfer for UdpEnd {
-    #[inline]
-    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        read_write::try_send(&self.socket, bytes)
-    }
-
-    #[inline]
-    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        read_write::try_recv(&self.socket, bytes)
-    }
-}
+impl TryTransfer for UdpEnd {}
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,7 @@ use crate::worker;
 pub(super) use readiness::Readiness;
 pub(super) use spin::{AnyWait, TryTransfer};
 
-/// Option of mechanisms that can wait in every way that needs no rule of their own.
+/// Option of mechanisms that can wait in every way but `adaptive`, which needs a rule of the mechanism.
 pub(super) const WAIT: OptionSpec = OptionSpec {
     name: NAME,
     about: "how a peer waits for the other one: in the read or write itself (block), in poll or select before each \

@@ -2,14 +2,14 @@
 
 use ipcperf_model::knee::KneeSearch;
 use ipcperf_plan::Case;
-use ipcperf_results::analysis::KneeProgress;
+use ipcperf_results::analysis::{KNEE_MIN_RUNS, KneeProgress};
 
 use super::plan_record::identity;
 use super::{Execution, NextStep};
 use crate::error::Error;
 
 /// Number of repetitions of each rate between two looks at the results.
-const REPETITIONS: u32 = 5;
+const REPETITIONS: u32 = KNEE_MIN_RUNS;
 
 impl Execution<'_> {
     /// Runs each case at the rates that its search asks for, until every search has ended.

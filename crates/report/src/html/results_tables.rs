@@ -5,8 +5,7 @@ use maud::{Markup, html};
 
 use super::lettered;
 use crate::presentation::{
-    KNEE_LEGEND, PACED_LEGEND, PacedTable, WAIT_LEGEND, knee_tables, no_recommendation_lines,
-    paced_tables, wait_tables,
+    KNEE_LEGEND, PACED_LEGEND, TextTable, WAIT_LEGEND, knee_tables, paced_tables, wait_tables,
 };
 use crate::terminal::{
     CPU_TIME_LEGEND, Grid, HARDWARE_LIMIT_HEADING, PERCENTILES_LEGEND, PercentileTable,
@@ -49,7 +48,6 @@ fn file_section(file: &AnalyzedFile) -> Markup {
         }
         (paced(&knee_tables(&file.summaries), KNEE_LEGEND))
         (paced(&wait_tables(&file.summaries), WAIT_LEGEND))
-        @for line in no_recommendation_lines(&file.summaries) { p { (line) "." } }
         (paced(&paced_tables(&file.summaries), PACED_LEGEND))
         (percentiles(&percentile_tables(&file.summaries, &file.results.samples)))
         @if !refusals.is_empty() { ul { @for line in &refusals { li { (line) } } } }
@@ -65,9 +63,9 @@ fn collapsed(heading: &str, figures: Option<&ResultsTable>) -> Markup {
 }
 
 /// Shows tables of paced cases, recommended waits or knees, and their legend.
-fn paced(tables: &[PacedTable], legend: &str) -> Markup {
+fn paced(tables: &[TextTable], legend: &str) -> Markup {
     html! {
-        @for PacedTable { heading, header, rows, notes } in tables {
+        @for TextTable { heading, header, rows, notes } in tables {
             (figures_table(heading, header, rows))
             @for line in notes { p { (line) "." } }
         }

@@ -1,15 +1,14 @@
 //! Tables of knees: a row for each case whose knee was searched.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use ipcperf_model::rate::PerSecond;
-use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_results::analysis::{
-    CaseSummary, KNEE_MIN_RUNS as MIN_RUNS, KneeEnd, KneeStep, KneeSummary, KneeVerdict,
+    CaseSummary, KNEE_MIN_RUNS as MIN_RUNS, KneeOutcome, KneeStep, KneeSummary, KneeVerdict,
 };
 
-use super::paced_table::PacedTable;
+use super::text_table::{SizeColumn, TextTable};
 use crate::wording::{Heading, by_heading};
 
 /// Explanation of the columns, below the tables.
@@ -22,7 +21,7 @@ const FIGURES: [&str; 4] = ["unpaced", "p99 bound", "knee", "p99 below knee"];
 
 /// Returns the tables of the knees in `summaries`, each after the table of the rates that were tried.
 #[must_use]
-pub fn knee_tables(summaries: &[CaseSummary]) -> Vec<PacedTable> {
+pub fn knee_tables(summaries: &[CaseSummary]) -> Vec<TextTable> {
     let with_knees = by_heading(summaries).into_iter().filter_map(|(heading, cases)| {
         let cases: Vec<_> = cases.into_iter().filter(|case| !case.knees.is_empty()).collect();
         (!cases.is_empty()).then(|| [steps(&heading, &cases), table(&heading, &cases)])
@@ -31,14 +30,11 @@ pub fn knee_tables(summaries: &[CaseSummary]) -> Vec<PacedTable> {
 }
 
 /// Returns the table of the rates that were tried, and why each is below or above the knee.
-fn steps(heading: &Heading, cases: &[&CaseSummary]) -> PacedTable {
-    let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
-    let names = ["mechanism", "buffer"].into_iter().take(if sizes.len() > 1 { 2 } else { 1 });
+fn steps(heading: &Heading, cases: &[&CaseSummary]) -> TextTable {
+    let sizes = SizeColumn::new(cases);
     let row = |case: &CaseSummary, knee: &KneeSummary, step: &KneeStep| {
-        let buffer = (sizes.len() > 1).then(|| Bytes(case.case.buffer_bytes).to_string());
         let schedule = [knee.schedule.arrivals.to_string(), PerSecond(step.rate_per_s).to_string()];
-        let names = std::iter::once(case.series()).chain(buffer);
-        names.chain(schedule).chain(step_figures(step)).collect()
+        sizes.cells(case.series(), case).chain(schedule).chain(step_figures(step)).collect()
     };
     let rows = cases.iter().flat_map(|case| {
         let of_knee = |knee: &KneeSummary| {
@@ -46,9 +42,16 @@ fn steps(heading: &Heading, cases: &[&CaseSummary]) -> PacedTable {
         };
         case.knees.iter().flat_map(of_knee).collect::<Vec<_>>()
     });
-    PacedTable {
-        heading: format!("Rates tried for the knee, {}", heading.configuration()),
-        header: names
+    TextTable {
+        heading: format!(
+            "Rates tried for the knee, {}{}",
+            heading.configuration(),
+            sizes.heading_end()
+        ),
+        header: sizes
+            .names()
+            .iter()
+            .copied()
             .chain(["arrivals", "rate", "runs", "saturated", "p99", "95 % interval", "verdict"])
             .collect(),
         rows: rows.collect(),
@@ -74,31 +77,24 @@ fn step_figures(step: &KneeStep) -> [String; 5] {
     ]
 }
 
-fn table(heading: &Heading, cases: &[&CaseSummary]) -> PacedTable {
-    let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
+fn table(heading: &Heading, cases: &[&CaseSummary]) -> TextTable {
+    let sizes = SizeColumn::new(cases);
     let knees = || cases.iter().flat_map(|case| &case.knees);
     let schedules: HashSet<_> = knees().map(|knee| knee.schedule).collect();
-    // A column that has the same value everywhere would take the room of the names.
-    let columns = [(sizes.len() > 1, "buffer"), (schedules.len() > 1, "arrivals")];
-    let extra: Vec<&str> =
-        columns.iter().filter(|(varies, _)| *varies).map(|(_, name)| *name).collect();
+    // As with sizes, a column that has the same value everywhere would take the room of the names.
+    let schedule = (schedules.len() > 1).then_some("arrivals");
     let row = |case: &&CaseSummary, knee: &KneeSummary| {
-        let buffer = (sizes.len() > 1).then(|| Bytes(case.case.buffer_bytes).to_string());
-        let schedule = (schedules.len() > 1).then(|| schedule_text(knee));
-        let texts = std::iter::once(case.series()).chain(buffer).chain(schedule);
-        texts.chain(figures(knee)).collect()
+        let schedule = schedule.map(|_| schedule_text(knee));
+        sizes.cells(case.series(), case).chain(schedule).chain(figures(knee)).collect()
     };
-    let size = match sizes.first() {
-        Some(only) if sizes.len() == 1 => format!(", {}", Bytes(*only)),
-        _ => String::new(),
-    };
-    PacedTable {
+    TextTable {
         heading: format!(
-            "Knee of the {}, {}{size}",
+            "Knee of the {}, {}{}",
             heading.workload().name(),
-            heading.configuration()
+            heading.configuration(),
+            sizes.heading_end()
         ),
-        header: std::iter::once("mechanism").chain(extra).chain(FIGURES).collect(),
+        header: sizes.names().iter().copied().chain(schedule).chain(FIGURES).collect(),
         rows: cases
             .iter()
             .flat_map(|case| case.knees.iter().map(move |knee| row(case, knee)))
@@ -146,17 +142,17 @@ fn p99_text(step: &KneeStep) -> String {
 fn note(case: &CaseSummary, knee: &KneeSummary) -> Option<String> {
     let name = case.series();
     Some(match knee.outcome {
-        KneeEnd::Found => return None,
-        KneeEnd::Undecided => {
+        KneeOutcome::Found => return None,
+        KneeOutcome::Undecided => {
             let undecided = |step: &&KneeStep| step.verdict == KneeVerdict::Undecided;
             let step = knee.steps.iter().rfind(undecided)?;
             let rate = PerSecond(step.rate_per_s);
-            if step.p99_ns.is_none() && step.runs >= MIN_RUNS {
+            if step.p99_ns.is_none() && step.runs >= MIN_RUNS as usize {
                 format!(
                     "{name}: {rate} is undecided: its {} runs have too few messages for p99; use a longer --duration",
                     step.runs
                 )
-            } else if step.runs >= MIN_RUNS {
+            } else if step.runs >= MIN_RUNS as usize {
                 format!(
                     "{name}: {rate} is undecided after {} undisturbed runs: p99 {}; use a longer --duration",
                     step.runs,
@@ -169,12 +165,12 @@ fn note(case: &CaseSummary, knee: &KneeSummary) -> Option<String> {
                 )
             }
         }
-        KneeEnd::AboveRange => format!("{name}: the knee is above four times the unpaced rate"),
-        KneeEnd::BelowRange => {
+        KneeOutcome::AboveRange => format!("{name}: the knee is above four times the unpaced rate"),
+        KneeOutcome::BelowRange => {
             format!("{name}: p99 exceeds the bound even at a ten-thousandth of the unpaced rate")
         }
-        KneeEnd::Failed => format!("{name}: the search ended because a run failed"),
-        KneeEnd::Unfinished => {
+        KneeOutcome::Failed => format!("{name}: the search ended because a run failed"),
+        KneeOutcome::Unfinished => {
             format!("{name}: the search is not finished; ipcperf resume continues it")
         }
     })
@@ -190,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    fn knee(end: KneeEnd, low_per_s: Option<u64>, high_per_s: Option<u64>) -> KneeSummary {
+    fn knee(end: KneeOutcome, low_per_s: Option<u64>, high_per_s: Option<u64>) -> KneeSummary {
         let step = |rate_per_s, verdict| KneeStep {
             rate_per_s,
             runs: 5,
@@ -210,7 +206,7 @@ mod tests {
         }
     }
 
-    fn tables_of(knees: Vec<KneeSummary>) -> Vec<PacedTable> {
+    fn tables_of(knees: Vec<KneeSummary>) -> Vec<TextTable> {
         let sample = sample("pipe", WorkloadKind::Stream, 64, 1, 1_000_000);
         let cases = [sample.run.case.case_id.clone()];
         let mut summaries = summarize(&cases, &[], &[sample], &[], None);
@@ -220,7 +216,8 @@ mod tests {
 
     #[test]
     fn a_knee_is_an_interval_of_rates() {
-        let [steps, table] = &tables_of(vec![knee(KneeEnd::Found, Some(64_000), Some(70_000))])[..]
+        let [steps, table] =
+            &tables_of(vec![knee(KneeOutcome::Found, Some(64_000), Some(70_000))])[..]
         else {
             panic!("two tables")
         };
@@ -233,8 +230,8 @@ mod tests {
 
     #[test]
     fn a_search_that_ended_early_says_why() {
-        let undecided = knee(KneeEnd::Undecided, Some(64_000), Some(120_000));
-        let mut poisson = knee(KneeEnd::AboveRange, Some(64_000), None);
+        let undecided = knee(KneeOutcome::Undecided, Some(64_000), Some(120_000));
+        let mut poisson = knee(KneeOutcome::AboveRange, Some(64_000), None);
         poisson.schedule.arrivals = Arrivals::Poisson;
         let [_, table] = &tables_of(vec![undecided, poisson])[..] else { panic!("two tables") };
         let p99 = "p99 40.0 µs (38.0 µs to 45.0 µs)";

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Study, [AnalyzedFile] -> Cells -> Presentation (verdicts, Charts, ShownTables) -> report, tables on a terminal
-//! [CaseSummary] -> SurveyTable, PacedTable -> report, terminal
+//! [CaseSummary] -> SurveyTable, TextTable -> report, terminal
 //! ```
 
 mod claims;
@@ -22,6 +22,7 @@ mod survey_columns;
 mod survey_table;
 #[cfg(test)]
 pub mod tests;
+mod text_table;
 mod wait_table;
 
 pub use claims::ShownClaim;
@@ -30,13 +31,14 @@ pub use file_verdict::FileVerdict;
 pub use instrument_figures::ShownInstrumentFigure;
 pub use knee_table::{KNEE_LEGEND, knee_tables};
 pub use p_values::title as p_values_title;
-pub use paced_table::{PACED_LEGEND, PacedTable, paced_tables};
+pub use paced_table::{PACED_LEGEND, paced_tables};
 pub use scatter::MAX_RELATIVE_IQR;
 pub use shown_table::ShownTable;
 pub use study_context::{StudyContext, stored_study, version_warning};
 pub use survey_columns::{Caution, Importance, SurveyCell, SurveyColumn};
 pub use survey_table::SurveyTable;
-pub use wait_table::{WAIT_LEGEND, no_recommendation_lines, wait_tables};
+pub use text_table::TextTable;
+pub use wait_table::{WAIT_LEGEND, wait_tables};
 
 use ipcperf_results::analysis::AnalyzedFile;
 use ipcperf_study::Study;

@@ -1,13 +1,11 @@
 //! Tables of paced cases: a row for each mechanism, size and rate.
 
-use std::collections::BTreeSet;
-
 use ipcperf_model::pacing::Pacer;
 use ipcperf_model::rate::PerSecond;
-use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_results::analysis::{CaseSummary, PacedSummary, Spread};
 
+use super::text_table::{SizeColumn, TextTable};
 use crate::wording::{Heading, by_heading};
 
 /// Explanation of the columns, below the tables.
@@ -24,63 +22,32 @@ const UNCERTAIN: &str = "~ less than twice the uncertainty of the clocks of the 
 /// Headings of the columns after the name and the size.
 const FIGURES: [&str; 7] = ["rate", "carried", "p50", "p99", "p99.9", "p99 from send", "CPU/msg"];
 
-/// Results of the paced cases under one heading.
-#[derive(Clone, Debug)]
-pub struct PacedTable {
-    /// Description of the figures and of the cases.
-    pub heading: String,
-    /// Headings of the columns.
-    pub header: Vec<&'static str>,
-    /// Cells of each row.
-    pub rows: Vec<Vec<String>>,
-    /// How well the senders kept their schedules, and the marks of the figures.
-    pub notes: Vec<String>,
+/// Returns the tables of the paced cases of `summaries`.
+#[must_use]
+pub fn paced_tables(summaries: &[CaseSummary]) -> Vec<TextTable> {
+    let paced = by_heading(summaries).into_iter().filter(|(heading, _)| heading.is_paced());
+    paced.map(|(heading, cases)| table(&heading, &cases)).collect()
 }
 
-impl PacedTable {
-    fn new(heading: &Heading, cases: &[&CaseSummary]) -> Self {
-        let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
-        // A column that has the same value everywhere would take the room of the names.
-        let (size, column) = match sizes.first() {
-            Some(only) if sizes.len() == 1 => (format!(", {}", Bytes(*only)), SizeColumn::Absent),
-            _ => (String::new(), SizeColumn::Present),
-        };
-        let first = match column {
-            SizeColumn::Absent => &["mechanism"][..],
-            SizeColumn::Present => &["mechanism", "buffer"],
-        };
-        Self {
-            heading: format!("{}, {}{size}", heading.metric_label(), heading.configuration()),
-            header: first.iter().copied().chain(FIGURES).collect(),
-            rows: cases.iter().map(|case| row(case, column)).collect(),
-            notes: notes(heading, cases),
-        }
+fn table(heading: &Heading, cases: &[&CaseSummary]) -> TextTable {
+    let sizes = SizeColumn::new(cases);
+    let (metric, configuration) = (heading.metric_label(), heading.configuration());
+    TextTable {
+        heading: format!("{metric}, {configuration}{}", sizes.heading_end()),
+        header: sizes.names().iter().copied().chain(FIGURES).collect(),
+        rows: cases.iter().map(|case| row(case, sizes)).collect(),
+        notes: notes(heading, cases),
     }
 }
 
-/// Whether the size of the messages has a column.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SizeColumn {
-    Absent,
-    Present,
-}
-
-/// Returns the tables of the paced cases of `summaries`.
-#[must_use]
-pub fn paced_tables(summaries: &[CaseSummary]) -> Vec<PacedTable> {
-    let paced = by_heading(summaries).into_iter().filter(|(heading, _)| heading.is_paced());
-    paced.map(|(heading, cases)| PacedTable::new(&heading, &cases)).collect()
-}
-
-fn row(case: &CaseSummary, column: SizeColumn) -> Vec<String> {
-    let size = (column == SizeColumn::Present).then(|| Bytes(case.case.buffer_bytes).to_string());
+fn row(case: &CaseSummary, sizes: SizeColumn) -> Vec<String> {
     let rate = case.case.rate_per_s.map_or_else(String::new, |rate| PerSecond(rate).to_string());
     let state = if case.failed > 0 { "failed" } else { "no run" };
     let figures = match &case.paced {
         Some(paced) => figures(paced),
         None => [state, "", "", "", "", ""].map(str::to_owned),
     };
-    std::iter::once(case.series()).chain(size).chain([rate]).chain(figures).collect()
+    sizes.cells(case.series(), case).chain([rate]).chain(figures).collect()
 }
 
 fn figures(paced: &PacedSummary) -> [String; 6] {
@@ -182,7 +149,7 @@ mod tests {
         sample
     }
 
-    fn tables(samples: &[Sample]) -> Vec<PacedTable> {
+    fn tables(samples: &[Sample]) -> Vec<TextTable> {
         let cases: Vec<String> =
             samples.iter().map(|sample| sample.run.case.case_id.clone()).collect();
         paced_tables(&summarize(&cases, &[], samples, &[], None))

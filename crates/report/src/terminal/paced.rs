@@ -6,25 +6,22 @@ use ipcperf_results::analysis::CaseSummary;
 use super::cells::{new_table, truncate};
 use super::width::wrap;
 use crate::presentation::{
-    KNEE_LEGEND, PACED_LEGEND, PacedTable, WAIT_LEGEND, knee_tables, no_recommendation_lines,
-    paced_tables, wait_tables,
+    KNEE_LEGEND, PACED_LEGEND, TextTable, WAIT_LEGEND, knee_tables, paced_tables, wait_tables,
 };
 
-/// Formats the tables of the paced cases of `summaries` and, below them, of recommended waits and of knees, at most `columns` wide, with their
-/// legends. Empty if there are none.
+/// Formats the tables of the paced cases of `summaries` and, below them, of recommended waits and of knees, at most
+/// `columns` wide, with their legends. Empty without paced cases.
 pub(super) fn paced_texts(summaries: &[CaseSummary], columns: usize) -> Vec<String> {
-    let with_legend = |tables: &[PacedTable], legend| {
+    let with_legend = |tables: &[TextTable], legend| {
         let legend = (!tables.is_empty()).then(|| wrap(legend, columns));
         tables.iter().map(|table| text(table, columns)).chain(legend).collect::<Vec<_>>()
     };
     let paced = with_legend(&paced_tables(summaries), PACED_LEGEND);
     let waits = with_legend(&wait_tables(summaries), WAIT_LEGEND);
-    let reasons = no_recommendation_lines(summaries);
-    let reasons = reasons.iter().map(|line| wrap(line, columns)).collect();
-    [paced, waits, reasons, with_legend(&knee_tables(summaries), KNEE_LEGEND)].concat()
+    [paced, waits, with_legend(&knee_tables(summaries), KNEE_LEGEND)].concat()
 }
 
-fn text(paced: &PacedTable, columns: usize) -> String {
+fn text(paced: &TextTable, columns: usize) -> String {
     let mut table = new_table(columns);
     table.set_header(&paced.header);
     for row in &paced.rows {

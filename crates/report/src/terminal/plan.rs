@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use ipcperf_model::pacing::Pacing;
+use ipcperf_model::pacing::{DEFAULT_DURATION, Pacing};
 use ipcperf_model::rate::PerSecond;
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_plan::machine::{NoiseDetection, noise_detection};
 use ipcperf_plan::{Case, CaseInstruments, MissingPart, Plan, StoppingRule};
+use ipcperf_results::analysis::{KNEE_MAX_RUNS, KNEE_MIN_RUNS};
 
 use super::cells::new_table;
 use super::instruments::cells_left_out;
@@ -15,8 +16,6 @@ use super::width::wrap;
 
 /// Usual number of rates that a search for the knee tries, least and most.
 const KNEE_RATES: (u32, u32) = (4, 9);
-/// Number of runs at each of them, least and most.
-const KNEE_RUNS: (u32, u32) = (5, 15);
 /// Maximum number of cases listed. More are only counted.
 const MAX_LISTED: usize = 400;
 
@@ -183,17 +182,17 @@ fn knee_line(plan: &Plan) -> Option<String> {
     let search = plan.knee.as_ref()?;
     let searches: usize =
         plan.cases.iter().map(|case| search.schedules(case.spec.mode, case.placement).len()).sum();
-    let schedule = search.duration_ns.map_or(Duration::from_secs(1), Duration::from_nanos);
-    let low = schedule * (KNEE_RATES.0 * KNEE_RUNS.0);
-    let high = schedule * (KNEE_RATES.1 * KNEE_RUNS.1);
+    let schedule = search.duration_ns.map_or(DEFAULT_DURATION, Duration::from_nanos);
+    let low = schedule * (KNEE_RATES.0 * KNEE_MIN_RUNS);
+    let high = schedule * (KNEE_RATES.1 * KNEE_MAX_RUNS);
     let time = |one: Duration| units::duration(one * u32::try_from(searches).unwrap_or(u32::MAX));
     Some(format!(
         "Then searches for {searches} {}: typically {} to {} rates each, {} to {} runs per rate, {} to {}",
         if searches == 1 { "knee" } else { "knees" },
         KNEE_RATES.0,
         KNEE_RATES.1,
-        KNEE_RUNS.0,
-        KNEE_RUNS.1,
+        KNEE_MIN_RUNS,
+        KNEE_MAX_RUNS,
         time(low),
         time(high),
     ))

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::{CaseSummary, amount, counted_values, knee, summarize, wait_choice};
+use super::{CaseSummary, amount, counted_values, knee, summarize, wait_recommendation};
 use crate::{PlanRecord, Results, SpecRecord};
 
 /// Results file with its summaries.
@@ -31,7 +31,7 @@ impl AnalyzedFile {
         counted_values::add_counted(&mut summaries, &results);
         amount::add_amounts(&mut summaries);
         knee::add_knees(&mut summaries, &results);
-        wait_choice::mark_choices(&mut summaries);
+        wait_recommendation::mark_recommended(&mut summaries);
         let mut file = Self { path: path.to_owned(), results, summaries };
         file.add_hashes();
         file

@@ -22,7 +22,7 @@ mod spread;
 mod traced_runs;
 mod unranked;
 mod valid_samples;
-mod wait_choice;
+mod wait_recommendation;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -35,7 +35,9 @@ pub use comparison::{
 pub use cost::{RoleCost, cpu_ns_per_message};
 pub use counted_values::{CountKind, CountedQuantity, CountedValue};
 pub use hardware_limit::{Bound, HardwareLimitShare, has_wake_ups};
-pub use knee::{KNEE_MIN_RUNS, KneeEnd, KneeProgress, KneeStep, KneeSummary, KneeVerdict};
+pub use knee::{
+    KNEE_MAX_RUNS, KNEE_MIN_RUNS, KneeOutcome, KneeProgress, KneeStep, KneeSummary, KneeVerdict,
+};
 pub use modes::DistributionMode;
 pub use no_ranking::{NoRanking, why_not_ranked};
 pub use observed_cases::{ObservedCase, observed_cases, observed_cases_where};
@@ -46,8 +48,8 @@ pub use sampling::{ProfileSampling, SuggestedRun};
 pub use spread::Spread;
 pub use traced_runs::{TracedRun, traced_runs};
 pub use valid_samples::{ValidSamples, drift};
-pub use wait_choice::{
-    LatencyFigure, NoRecommendation, WAIT_OPTION, missing_recommendations, wait_of,
+pub use wait_recommendation::{
+    LatencyFigure, NoRecommendation, WAIT_OPTION, cases_by_wait, wait_of, why_no_recommendation,
 };
 
 use ipcperf_model::hardware_limits::HardwareLimits;

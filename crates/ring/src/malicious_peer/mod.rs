@@ -19,12 +19,13 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::WaitStrategy;
 use round::{Counts, Role, end_with_parent, round};
 
-const MODES: [WaitStrategy; 6] = [
+const MODES: [WaitStrategy; 7] = [
     WaitStrategy::SpinThenFutex,
     WaitStrategy::SpinFor(Duration::from_micros(20)),
     WaitStrategy::Spin,
     WaitStrategy::Futex,
     WaitStrategy::Yield,
+    WaitStrategy::YieldFor(Duration::from_micros(20)),
     WaitStrategy::NonBlocking,
 ];
 

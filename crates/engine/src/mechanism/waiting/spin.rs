@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use super::{Readiness, Waiter, chosen};
 use crate::channel::{Blocking, Endpoint, PeerPlacement, Setup};
 use crate::clock::now_ns;
+use crate::platform::read_write;
 
 /// End that can also transfer without sleeping, although its descriptors block.
 pub(in crate::mechanism) trait TryTransfer: Endpoint {
@@ -21,20 +22,26 @@ pub(in crate::mechanism) trait TryTransfer: Endpoint {
         Ok(())
     }
 
-    /// Sends like [`Endpoint::send`], or returns `EAGAIN` if that would sleep.
+    /// Sends like [`Endpoint::send`], or returns `EAGAIN` if that would sleep. By default, the descriptor is a socket.
     ///
     /// # Errors
     /// Returns the error of the call.
-    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno>;
+    #[inline]
+    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        read_write::try_send(&self.descriptors().ok_or(Errno::OPNOTSUPP)?.write, bytes)
+    }
 
-    /// Receives like [`Endpoint::recv`], or returns `EAGAIN` if that would sleep.
+    /// Receives like [`Endpoint::recv`], or returns `EAGAIN` if that would sleep. By default, the descriptor is a socket.
     ///
     /// # Errors
     /// Returns the error of the call.
-    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno>;
+    #[inline]
+    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        read_write::try_recv(&self.descriptors().ok_or(Errno::OPNOTSUPP)?.read, bytes)
+    }
 }
 
-/// How long a peer tries, and what it does between two tries.
+/// Time for which a peer tries, and the pause between two tries.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::mechanism) struct Spinning {
     /// Time after which the peer blocks; `None` for never.
@@ -42,10 +49,10 @@ pub(in crate::mechanism) struct Spinning {
     pause: Pause,
 }
 
-/// What a peer does between two tries.
+/// Pause of a peer between two tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pause {
-    /// Tells the CPU that it spins.
+    /// The instruction for CPUs in a loop that waits.
     SpinLoop,
     /// Lets other threads run: a peer that spins on the CPU of the other one would keep it from running.
     Yield,

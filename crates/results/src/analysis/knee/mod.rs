@@ -19,8 +19,8 @@ use serde::Serialize;
 use super::CaseSummary;
 use crate::{CaseIdentity, FailedRun, Results, Sample};
 
-pub use step::{KneeStep, KneeVerdict, MIN_RUNS as KNEE_MIN_RUNS};
-use step::{StepRuns, Trial};
+pub use step::{KneeStep, KneeVerdict, MAX_RUNS as KNEE_MAX_RUNS, MIN_RUNS as KNEE_MIN_RUNS};
+use step::{StepRuns, Trial, TriedRate};
 
 /// Quotient of the ends of the interval below which the search ends.
 const PRECISION: f64 = 1.1;
@@ -33,10 +33,10 @@ const FIRST: f64 = 100.0;
 /// Default bound on the 99th percentile, as a multiple of the median at the first rate.
 const BOUND_PER_MEDIAN: f64 = 10.0;
 
-/// How a search ended.
+/// Outcome of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum KneeEnd {
+pub enum KneeOutcome {
     /// The interval is narrow enough.
     Found,
     /// A rate could not be decided: too few undisturbed runs, or the bound lies within the interval of the percentile.
@@ -65,8 +65,8 @@ pub struct KneeSummary {
     pub low_per_s: Option<u64>,
     /// Lowest rate that was not good, messages per second: the upper end.
     pub high_per_s: Option<u64>,
-    /// How the search ended.
-    pub outcome: KneeEnd,
+    /// Outcome of the search.
+    pub outcome: KneeOutcome,
     /// Rates that were tried, in ascending order.
     pub steps: Vec<KneeStep>,
 }
@@ -77,26 +77,26 @@ enum Next {
     /// Run at this rate, messages per second.
     Run(u64),
     /// Stop.
-    End(KneeEnd),
+    End(KneeOutcome),
 }
 
 /// Search for the knee of one case with one schedule, over the results so far.
 #[derive(Debug)]
-pub struct KneeProgress<'a> {
+pub struct KneeProgress {
     schedule: KneeSchedule,
     unpaced_per_s: Option<f64>,
     bound_ns: Option<f64>,
-    steps: BTreeMap<u64, StepRuns<'a>>,
+    tried: BTreeMap<u64, TriedRate>,
 }
 
-impl<'a> KneeProgress<'a> {
+impl KneeProgress {
     /// Collects the runs of the unpaced case `base`, and those with the same settings and `schedule` at any rate.
     #[must_use]
     pub fn new(
         search: &KneeSearch,
         base: &CaseIdentity,
         schedule: KneeSchedule,
-        samples: &'a [Sample],
+        samples: &[Sample],
         failures: &[FailedRun],
     ) -> Self {
         let key = settings(base);
@@ -105,7 +105,7 @@ impl<'a> KneeProgress<'a> {
                 (case.arrivals, case.pacer) == (Some(schedule.arrivals), Some(schedule.pacer));
             case.rate_per_s.filter(|_| is_scheduled && settings(case) == key)
         };
-        let mut steps = BTreeMap::<u64, StepRuns<'a>>::new();
+        let mut steps = BTreeMap::<u64, StepRuns<'_>>::new();
         for sample in samples {
             if let Some(rate_per_s) = rate(&sample.run.case) {
                 steps.entry(rate_per_s).or_default().add_sample(sample);
@@ -118,9 +118,12 @@ impl<'a> KneeProgress<'a> {
         }
         let unpaced = samples.iter().filter(|sample| sample.run.case.case_id == base.case_id);
         let unpaced_per_s = unpaced_rate(&unpaced.collect::<Vec<_>>());
-        let mut progress = Self { schedule, unpaced_per_s, bound_ns: None, steps };
-        progress.bound_ns = progress.bound_ns(search);
-        progress
+        let median_ns = || steps.get(&first_rate(unpaced_per_s?))?.median_ns();
+        #[allow(clippy::cast_precision_loss, reason = "a time, good to 53 bits")]
+        let given_ns = search.p99_bound_ns.map(|ns| ns as f64);
+        let bound_ns = given_ns.or_else(|| Some(BOUND_PER_MEDIAN * median_ns()?));
+        let tried = steps.iter().map(|(&rate, runs)| (rate, runs.judge(rate, bound_ns))).collect();
+        Self { schedule, unpaced_per_s, bound_ns, tried }
     }
 
     /// Rate at which runs are needed, messages per second; `None` if the search has ended.
@@ -136,42 +139,33 @@ impl<'a> KneeProgress<'a> {
     #[must_use]
     pub fn summary(&self) -> KneeSummary {
         let Walk { low, high, next } = self.walk();
-        let end = match next {
-            Next::Run(_) => KneeEnd::Unfinished,
-            Next::End(end) => end,
+        let outcome = match next {
+            Next::Run(_) => KneeOutcome::Unfinished,
+            Next::End(outcome) => outcome,
         };
-        let steps = self.steps.iter().map(|(&rate, runs)| runs.step(rate, self.bound_ns));
         KneeSummary {
             schedule: self.schedule,
             unpaced_per_s: self.unpaced_per_s,
             p99_bound_ns: self.bound_ns,
             low_per_s: low,
             high_per_s: high,
-            outcome: end,
-            steps: steps.collect(),
+            outcome,
+            steps: self.tried.values().map(|tried| tried.step).collect(),
         }
-    }
-
-    /// Bound on the 99th percentile, ns; `None` if it depends on runs that are missing.
-    fn bound_ns(&self, search: &KneeSearch) -> Option<f64> {
-        #[allow(clippy::cast_precision_loss, reason = "a time, good to 53 bits")]
-        let given = search.p99_bound_ns.map(|ns| ns as f64);
-        let median_ns = || self.steps.get(&first_rate(self.unpaced_per_s?))?.median_ns();
-        given.or_else(|| Some(BOUND_PER_MEDIAN * median_ns()?))
     }
 
     /// Repeats the search as far as the runs reach.
     fn walk(&self) -> Walk {
-        let mut walk = Walk { low: None, high: None, next: Next::End(KneeEnd::Failed) };
+        let mut walk = Walk { low: None, high: None, next: Next::End(KneeOutcome::Failed) };
         let Some(unpaced_per_s) = self.unpaced_per_s else { return walk };
         let first = first_rate(unpaced_per_s);
         let mut rate = first;
         loop {
-            match self.steps.get(&rate).map_or(Trial::NeedsRuns, |runs| runs.trial(self.bound_ns)) {
+            match self.tried.get(&rate).map_or(Trial::NeedsRuns, |tried| tried.trial) {
                 Trial::NeedsRuns => return Walk { next: Next::Run(rate), ..walk },
-                Trial::Failed => return Walk { next: Next::End(KneeEnd::Failed), ..walk },
+                Trial::Failed => return Walk { next: Next::End(KneeOutcome::Failed), ..walk },
                 Trial::Judged(KneeVerdict::Undecided) => {
-                    return Walk { next: Next::End(KneeEnd::Undecided), ..walk };
+                    return Walk { next: Next::End(KneeOutcome::Undecided), ..walk };
                 }
                 Trial::Judged(KneeVerdict::Below) => walk.low = Some(rate),
                 Trial::Judged(KneeVerdict::Above) => walk.high = Some(rate),
@@ -203,7 +197,7 @@ fn next_step(low: Option<u64>, high: Option<u64>, first: u64, unpaced_per_s: f64
             if high as f64 > low as f64 * PRECISION && is_between {
                 Next::Run(middle)
             } else {
-                Next::End(KneeEnd::Found)
+                Next::End(KneeOutcome::Found)
             }
         }
         (Some(low), None) => {
@@ -213,13 +207,13 @@ fn next_step(low: Option<u64>, high: Option<u64>, first: u64, unpaced_per_s: f64
             if is_tried && (low + 1..=MAX_RATE_PER_S).contains(&higher) {
                 Next::Run(higher)
             } else {
-                Next::End(KneeEnd::AboveRange)
+                Next::End(KneeOutcome::AboveRange)
             }
         }
         (None, Some(high)) if high / 10 >= (first / LOWEST).max(1) => {
             Next::Run(rounded(high as f64 / 10.0))
         }
-        (None, _) => Next::End(KneeEnd::BelowRange),
+        (None, _) => Next::End(KneeOutcome::BelowRange),
     }
 }
 
@@ -241,7 +235,7 @@ fn rounded(rate_per_s: f64) -> u64 {
     ((rate_per_s / unit).round() * unit) as u64
 }
 
-/// Returns the median rate of the valid ones of `samples`, or of the disturbed ones if none is valid, per second.
+/// Returns the median rate of the valid `samples`, or of the disturbed ones if all are disturbed, per second.
 #[allow(clippy::cast_precision_loss, reason = "counts and times, good to 53 bits")]
 fn unpaced_rate(samples: &[&Sample]) -> Option<f64> {
     let rate = |sample: &&Sample| sample.messages as f64 * 1e9 / sample.elapsed_ns.max(1) as f64;

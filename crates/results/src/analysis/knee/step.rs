@@ -10,9 +10,9 @@ use serde::Serialize;
 use crate::{FailedRun, Sample};
 
 /// Number of undisturbed runs with which a rate is first judged.
-pub const MIN_RUNS: usize = 5;
-/// Number of repetitions after which a rate is given up.
-const MAX_REPETITIONS: usize = 15;
+pub const MIN_RUNS: u32 = 5;
+/// Number of runs, disturbed ones included, after which a rate is given up.
+pub const MAX_RUNS: u32 = 15;
 /// Quantile that the bound refers to.
 const QUANTILE: f64 = 0.99;
 /// Resamples of the runs for the interval of the quantile: it decides on which side of the bound the quantile lies, for
@@ -60,6 +60,13 @@ pub(super) enum Trial {
     Judged(KneeVerdict),
 }
 
+/// Rate that was tried, with its state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TriedRate {
+    pub(super) step: KneeStep,
+    pub(super) trial: Trial,
+}
+
 /// Runs at one rate.
 #[derive(Debug, Default)]
 pub(super) struct StepRuns<'a> {
@@ -84,52 +91,39 @@ impl<'a> StepRuns<'a> {
 
     /// Median latency over all runs, ns; `None` until there are enough of them.
     pub(super) fn median_ns(&self) -> Option<f64> {
-        if self.valid.len() < MIN_RUNS {
+        if self.valid.len() < MIN_RUNS as usize {
             return None;
         }
         quantile(&pool(self.histograms()).ok()?, 0.5)
     }
 
-    /// Returns the state of the rate, given the bound if it is known.
-    pub(super) fn trial(&self, bound_ns: Option<f64>) -> Trial {
-        if self.has_failed {
-            return Trial::Failed;
-        }
-        let verdict = self.verdict(bound_ns);
-        if verdict == KneeVerdict::Undecided && self.blocks.len() < MAX_REPETITIONS {
-            return Trial::NeedsRuns;
-        }
-        Trial::Judged(verdict)
-    }
-
-    fn verdict(&self, bound_ns: Option<f64>) -> KneeVerdict {
-        if self.valid.len() < MIN_RUNS {
-            return KneeVerdict::Undecided;
-        }
-        if 2 * self.saturated_runs() > self.valid.len() {
-            return KneeVerdict::Above;
-        }
-        match (bound_ns, self.p99_interval_ns()) {
+    /// Judges the rate, given the bound if it is known.
+    pub(super) fn judge(&self, rate_per_s: u64, bound_ns: Option<f64>) -> TriedRate {
+        let is_saturated = |sample: &&&Sample| sample.paced.saturated == Some(true);
+        let saturated_runs = self.valid.iter().filter(is_saturated).count();
+        let p99_interval_ns = self.p99_interval_ns();
+        let verdict = match (bound_ns, p99_interval_ns) {
+            _ if self.valid.len() < MIN_RUNS as usize => KneeVerdict::Undecided,
+            _ if 2 * saturated_runs > self.valid.len() => KneeVerdict::Above,
             (Some(bound_ns), Some([_, high])) if high < bound_ns => KneeVerdict::Below,
             (Some(bound_ns), Some([low, _])) if low >= bound_ns => KneeVerdict::Above,
             _ => KneeVerdict::Undecided,
-        }
-    }
-
-    /// Returns the figures of the rate for readers.
-    pub(super) fn step(&self, rate_per_s: u64, bound_ns: Option<f64>) -> KneeStep {
-        KneeStep {
+        };
+        let is_open = verdict == KneeVerdict::Undecided && self.blocks.len() < MAX_RUNS as usize;
+        let step = KneeStep {
             rate_per_s,
             runs: self.valid.len(),
-            saturated_runs: self.saturated_runs(),
+            saturated_runs,
             p99_ns: pool(self.histograms()).ok().and_then(|counts| quantile(&counts, QUANTILE)),
-            p99_interval_ns: self.p99_interval_ns(),
-            verdict: self.verdict(bound_ns),
-        }
-    }
-
-    fn saturated_runs(&self) -> usize {
-        self.valid.iter().filter(|sample| sample.paced.saturated == Some(true)).count()
+            p99_interval_ns,
+            verdict,
+        };
+        let trial = match (self.has_failed, is_open) {
+            (true, _) => Trial::Failed,
+            (false, true) => Trial::NeedsRuns,
+            (false, false) => Trial::Judged(verdict),
+        };
+        TriedRate { step, trial }
     }
 
     fn histograms(&self) -> impl Iterator<Item = &str> {

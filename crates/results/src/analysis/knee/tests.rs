@@ -55,7 +55,7 @@ impl Planted {
         self.samples.extend(runs);
     }
 
-    fn progress(&self, search: &KneeSearch) -> KneeProgress<'_> {
+    fn progress(&self, search: &KneeSearch) -> KneeProgress {
         let base = &self.unpaced(1).run.case;
         KneeProgress::new(search, base, SCHEDULE, &self.samples, &self.failures)
     }
@@ -79,7 +79,7 @@ proptest! {
         #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
         let knee = (unpaced as f64 * part) as u64;
         let found = Planted::new(unpaced, knee).find(&search(None));
-        prop_assert_eq!(found.outcome, KneeEnd::Found);
+        prop_assert_eq!(found.outcome, KneeOutcome::Found);
         let (low, high) = (found.low_per_s.unwrap(), found.high_per_s.unwrap());
         prop_assert!(low < knee && knee <= high, "{low} {knee} {high}");
         #[allow(clippy::cast_precision_loss, reason = "a rate")]
@@ -96,15 +96,15 @@ fn the_bound_is_the_given_one_or_follows_from_the_median() {
     let found = Planted::new(100_000, 30_000).find(&search(Some(2_000_000)));
     assert_eq!(found.p99_bound_ns, Some(2_000_000.0));
     assert!((54_000..60_000).contains(&found.low_per_s.unwrap()), "{found:?}");
-    assert_eq!(found.outcome, KneeEnd::Found, "saturated from 60k/s");
+    assert_eq!(found.outcome, KneeOutcome::Found, "saturated from 60k/s");
 }
 
 #[test]
 fn a_knee_outside_the_range_is_said_to_be_there() {
     let never = Planted::new(100_000, 10_000_000).find(&search(None));
-    assert_eq!((never.outcome, never.low_per_s), (KneeEnd::AboveRange, Some(400_000)));
+    assert_eq!((never.outcome, never.low_per_s), (KneeOutcome::AboveRange, Some(400_000)));
     let always = Planted::new(100_000, 1).find(&search(Some(10_000)));
-    assert_eq!((always.outcome, always.high_per_s), (KneeEnd::BelowRange, Some(10)));
+    assert_eq!((always.outcome, always.high_per_s), (KneeOutcome::BelowRange, Some(10)));
 }
 
 #[test]
@@ -116,12 +116,12 @@ fn a_step_that_cannot_be_decided_ends_the_search() {
         sample.excluded = Some(ExclusionReason::Disturbed);
     }
     let progress = planted.progress(&search(None));
-    assert_eq!((progress.next_rate(), progress.summary().outcome), (None, KneeEnd::Undecided));
+    assert_eq!((progress.next_rate(), progress.summary().outcome), (None, KneeOutcome::Undecided));
     planted.samples.truncate(10);
     let progress = planted.progress(&search(None));
     assert_eq!(
         (progress.next_rate(), progress.summary().outcome),
-        (Some(1_000), KneeEnd::Unfinished)
+        (Some(1_000), KneeOutcome::Unfinished)
     );
 }
 
@@ -135,7 +135,7 @@ fn runs_that_contradict_each_other_decide_nothing() {
         sample.paced.outside_gaps_histogram = Some(slow.clone());
     }
     let summary = planted.progress(&search(Some(10_000))).summary();
-    assert_eq!((summary.outcome, summary.low_per_s), (KneeEnd::Undecided, None));
+    assert_eq!((summary.outcome, summary.low_per_s), (KneeOutcome::Undecided, None));
     assert_eq!(summary.steps[0].verdict, KneeVerdict::Undecided);
 }
 
@@ -144,7 +144,7 @@ fn without_an_unpaced_rate_there_is_no_search() {
     let mut planted = Planted::new(100_000, 30_000);
     planted.samples.clear();
     let progress = planted.progress(&search(None));
-    assert_eq!((progress.next_rate(), progress.summary().outcome), (None, KneeEnd::Failed));
+    assert_eq!((progress.next_rate(), progress.summary().outcome), (None, KneeOutcome::Failed));
 }
 
 #[test]

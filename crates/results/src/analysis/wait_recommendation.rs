@@ -35,7 +35,7 @@ impl LatencyFigure {
     /// Both figures.
     pub const ALL: [Self; 2] = [Self::P50, Self::P99];
 
-    /// Returns the latency from the schedule, ns; `None` if there is none, or if it cannot be compared.
+    /// Returns the latency from the schedule, ns; `None` if it is unknown, or cannot be compared.
     fn latency_ns(self, case: &CaseSummary) -> Option<f64> {
         let paced = reliable(case)?;
         let spread = match self {
@@ -57,38 +57,60 @@ fn reliable(case: &CaseSummary) -> Option<&PacedSummary> {
     case.paced.as_ref().filter(|paced| !paced.only_disturbed && !paced.is_saturated())
 }
 
-/// Marks the cases that are chosen: of all cases that differ only in how peers wait, the one with the least CPU time per
-/// message whose latency is at most twice that of the peers that never sleep.
-pub(super) fn mark_choices(summaries: &mut [CaseSummary]) {
-    let mut groups = HashMap::<String, Vec<usize>>::new();
-    for (index, summary) in summaries.iter().enumerate().filter(|(_, one)| one.paced.is_some()) {
-        groups.entry(group(summary)).or_default().push(index);
-    }
-    for members in groups.values() {
+/// Marks the recommended cases: of all cases that differ only in how peers wait, the one with the least CPU time per message
+/// whose latency is at most twice that of the peers that never sleep.
+pub(super) fn mark_recommended(summaries: &mut [CaseSummary]) {
+    let cases: Vec<&CaseSummary> = summaries.iter().collect();
+    let mut marks = Vec::new();
+    for group in groups(&cases) {
         for figure in LatencyFigure::ALL {
-            if let Some(chosen) = chosen(summaries, members, figure) {
-                summaries[chosen].recommended_wait_for.push(figure);
-            }
+            marks.extend(recommended(&cases, &group, figure).map(|index| (index, figure)));
         }
+    }
+    for (index, figure) in marks {
+        summaries[index].recommended_wait_for.push(figure);
     }
 }
 
-/// Returns the index of the chosen one of `members`; `None` if nothing is compared, or nothing sleeps less.
-fn chosen(summaries: &[CaseSummary], members: &[usize], figure: LatencyFigure) -> Option<usize> {
-    let is_reference = |index: &&usize| wait_of(&summaries[**index].case) == Some(REFERENCE);
-    let reference = *members.iter().find(is_reference)?;
-    if members.len() < 2 {
-        return None;
-    }
-    let limit_ns = CLOSE * figure.latency_ns(&summaries[reference])?;
+/// Returns the index of the recommended one of `group`; `None` if the reference was not measured, or is not reliable.
+fn recommended(cases: &[&CaseSummary], group: &[usize], figure: LatencyFigure) -> Option<usize> {
+    let reference = group.iter().find(|index| is_reference(cases[**index]))?;
+    let limit_ns = CLOSE * figure.latency_ns(cases[*reference])?;
     let cost = |index: &usize| {
-        let case = &summaries[*index];
-        let is_close = figure.latency_ns(case).is_some_and(|latency_ns| latency_ns <= limit_ns);
-        let cpu_ns = reliable(case)?.cpu_ns_per_message?.median;
+        let is_close = figure.latency_ns(cases[*index]).is_some_and(|ns| ns <= limit_ns);
+        let cpu_ns = reliable(cases[*index])?.cpu_ns_per_message?.median;
         is_close.then_some((cpu_ns, *index))
     };
-    let costs = members.iter().filter_map(cost);
+    let costs = group.iter().filter_map(cost);
     costs.min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, index)| index)
+}
+
+/// Returns the cases of each group in which several ways to wait were measured, in the order of `cases`.
+#[must_use]
+pub fn cases_by_wait<'a>(cases: &[&'a CaseSummary]) -> Vec<Vec<&'a CaseSummary>> {
+    let members = |group: Vec<usize>| group.into_iter().map(|index| cases[index]).collect();
+    groups(cases).into_iter().map(members).collect()
+}
+
+/// Returns the indices of the paced `cases` that differ only in how their peers wait, for each group of several.
+fn groups(cases: &[&CaseSummary]) -> Vec<Vec<usize>> {
+    let (mut places, mut groups) = (HashMap::new(), Vec::<Vec<usize>>::new());
+    for (index, case) in cases.iter().enumerate() {
+        if case.paced.is_none() || wait_of(&case.case).is_none() {
+            continue;
+        }
+        let place = *places.entry(group_key(case)).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[place].push(index);
+    }
+    groups.retain(|group| group.len() > 1);
+    groups
+}
+
+fn is_reference(case: &CaseSummary) -> bool {
+    wait_of(&case.case) == Some(REFERENCE)
 }
 
 /// Reason why no wait is recommended although several were measured.
@@ -100,30 +122,17 @@ pub enum NoRecommendation {
     UnreliableReference,
 }
 
-/// Returns a case of each group that has no recommended wait although several were measured, with the reason.
+/// Returns the reason why none of the cases in `group` is recommended; `None` if one is.
 #[must_use]
-pub fn missing_recommendations(summaries: &[CaseSummary]) -> Vec<(&CaseSummary, NoRecommendation)> {
-    let mut groups = Vec::<(String, Vec<&CaseSummary>)>::new();
-    for summary in summaries.iter().filter(|one| one.paced.is_some()) {
-        let key = group(summary);
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, members)) => members.push(summary),
-            None => groups.push((key, vec![summary])),
-        }
+pub fn why_no_recommendation(group: &[&CaseSummary]) -> Option<NoRecommendation> {
+    if group.iter().any(|case| !case.recommended_wait_for.is_empty()) {
+        return None;
     }
-    let missing = groups.into_iter().filter_map(|(_, members)| {
-        let is_compared =
-            members.len() > 1 && members.iter().all(|one| wait_of(&one.case).is_some());
-        let is_recommended = members.iter().any(|one| !one.recommended_wait_for.is_empty());
-        let has_reference = members.iter().any(|one| wait_of(&one.case) == Some(REFERENCE));
-        let reason = if has_reference {
-            NoRecommendation::UnreliableReference
-        } else {
-            NoRecommendation::NoReference
-        };
-        (is_compared && !is_recommended).then(|| (members[0], reason))
-    });
-    missing.collect()
+    if group.iter().any(|case| is_reference(case)) {
+        Some(NoRecommendation::UnreliableReference)
+    } else {
+        Some(NoRecommendation::NoReference)
+    }
 }
 
 /// Returns the value of the option `wait` of `case`; `None` if it was not set.
@@ -133,7 +142,7 @@ pub fn wait_of(case: &CaseIdentity) -> Option<&str> {
 }
 
 /// Returns a key that all cases share that differ only in how peers wait.
-fn group(summary: &CaseSummary) -> String {
+fn group_key(summary: &CaseSummary) -> String {
     let mut case = summary.case.clone();
     case.case_id = String::new();
     case.options.remove(WAIT_OPTION);
@@ -170,7 +179,7 @@ mod tests {
     }
 
     fn choices(mut cases: Vec<CaseSummary>) -> Vec<(String, LatencyFigure)> {
-        mark_choices(&mut cases);
+        mark_recommended(&mut cases);
         let of = |case: &CaseSummary| {
             let wait = wait_of(&case.case).unwrap_or_default().to_owned();
             case.recommended_wait_for
@@ -210,9 +219,10 @@ mod tests {
     #[test]
     fn why_nothing_is_recommended_is_said() {
         let reasons = |mut cases: Vec<CaseSummary>| {
-            mark_choices(&mut cases);
-            let missing = missing_recommendations(&cases);
-            missing.into_iter().map(|(_, reason)| reason).collect::<Vec<_>>()
+            mark_recommended(&mut cases);
+            let cases: Vec<&CaseSummary> = cases.iter().collect();
+            let groups = cases_by_wait(&cases);
+            groups.iter().filter_map(|group| why_no_recommendation(group)).collect::<Vec<_>>()
         };
         let (block, short) = (case("block", [30, 90, 8], 3), case("spin:20us", [5, 90, 20], 3));
         assert_eq!(reasons(vec![block.clone(), short]), [NoRecommendation::NoReference]);
