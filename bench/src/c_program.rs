@@ -43,10 +43,8 @@ impl CLoops {
         let (program, opened) = match (spec.workload, spec.mechanism.as_str()) {
             // The C program opens a pipe; only the way of writing differs.
             (WorkloadKind::Stream, "pipe-borrow") => (&self.borrow, "pipe"),
-            (WorkloadKind::Stream | WorkloadKind::Paced, opened) => (&self.stream, opened),
-            (WorkloadKind::RoundTrip | WorkloadKind::RequestReply, opened) => {
-                (&self.round_trip, opened)
-            }
+            (answered, opened) if answered.is_answered() => (&self.round_trip, opened),
+            (_, opened) => (&self.stream, opened),
         };
         let cpu = spec.cpus.map_or(0, |[cpu, _]| cpu);
         let mut command = Command::new(program);

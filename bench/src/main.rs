@@ -22,6 +22,7 @@ mod libraries;
 mod null;
 mod output;
 mod paced;
+mod peers;
 mod pinned;
 mod plain;
 mod process;
@@ -90,6 +91,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Ben
         Bench::Libraries(cap) => libraries::measure(ipcperf, *cap),
         Bench::Null => null::measure(ipcperf),
         Bench::Paced => paced::measure(ipcperf),
+        Bench::Peers(cap) => peers::measure(ipcperf, *cap),
         Bench::Tools(arguments) => tools::measure(ipcperf, arguments),
         Bench::Reading => reading::measure(ipcperf),
         Bench::Ring(arguments) => ring::measure(ipcperf, *arguments),
@@ -110,6 +112,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Ben
             libraries::measure(ipcperf, *cap),
             c_loops::measure(ipcperf, *cap),
             compat::measure(ipcperf, *cap),
+            peers::measure(ipcperf, *cap),
             shapes::measure(ipcperf, *cap),
             dbus::measure(ipcperf, *cap),
             iceoryx2::measure(ipcperf, *cap),

@@ -72,10 +72,7 @@ fn untestable(seen: &RingResults, why: &str) -> Vec<Finding> {
 }
 
 const fn index(workload: WorkloadKind) -> usize {
-    match workload {
-        WorkloadKind::Stream | WorkloadKind::Paced => 0,
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => 1,
-    }
+    workload.is_answered() as usize
 }
 
 impl RingResults {
@@ -166,9 +163,9 @@ fn copy_bytes_per_s(cpu: u32) -> Result<f64, BenchError> {
 impl Series {
     fn question(&self) -> Question {
         let distance = self.distance.name();
-        let what = match self.workload {
-            WorkloadKind::RoundTrip | WorkloadKind::RequestReply => "round trip 1 B / cache line",
-            WorkloadKind::Stream | WorkloadKind::Paced => "stream 1 MiB / hot memcpy",
+        let what = match self.workload.is_answered() {
+            true => "round trip 1 B / cache line",
+            false => "stream 1 MiB / hot memcpy",
         };
         let case = format!("{what}, {distance} CPUs");
         Question { bench: "ring", case, unit: Unit::Ratio, bar: self.bar }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ipcperf.columns import FAILURE, PACED, PACED_RUN, SAMPLE, Columns, Kind
+from ipcperf.columns import FAILURE, PACED, PACED_RUN, PEER, PEERS_RUN, SAMPLE, SEVERAL_PEERS, Columns, Kind
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "results.schema.json").read_text())["$defs"]
 # Lists, which become comma-separated text or stay as they are. Options become separate columns.
@@ -23,7 +23,12 @@ def of_schema(key: dict[str, Any]) -> Kind:
 
 
 @pytest.mark.parametrize(
-    ("line", "columns"), [("Sample", SAMPLE | PACED), ("FailedRun", FAILURE | PACED_RUN)]
+    ("line", "columns"),
+    [
+        ("Sample", SAMPLE | PACED | SEVERAL_PEERS),
+        ("FailedRun", FAILURE | PACED_RUN | PEERS_RUN),
+        ("PeerRecord", PEER),
+    ],
 )
 def test_every_key_of_the_schema_is_a_column_of_its_kind(line: str, columns: Columns) -> None:
     keys = SCHEMA[line]["properties"]

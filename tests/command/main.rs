@@ -36,6 +36,7 @@ mod noise_detection;
 mod other_users;
 mod output;
 mod paced;
+mod peers;
 mod replaced;
 mod report;
 mod resource_limits;

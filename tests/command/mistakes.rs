@@ -51,7 +51,6 @@ fn a_flag_with_a_list_can_be_given_more_than_once() {
 #[test]
 fn a_word_reserved_for_later_is_unknown() {
     refused("run -m pipe --mode 2exec", &["mode `2exec`"]);
-    refused("run -m pipe -w fan-in", &["workload `fan-in`"]);
 }
 
 #[test]

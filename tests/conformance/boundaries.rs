@@ -55,7 +55,7 @@ fn mechanisms_that_keep_boundaries_never_transfer_short() {
     });
 }
 
-fn samples_of_every_variant(mechanism: &Mechanism) -> Vec<Value> {
+fn samples_of_every_variant(mechanism: &Mechanism<'static>) -> Vec<Value> {
     let (sandbox, bytes) = (Sandbox::open(), largest_message(mechanism, 10_000));
     let arguments = format!(
         "-m {} -w stream,round-trip -b {bytes} --total {} --mode {} {} --repetitions 1",

@@ -5,7 +5,7 @@ use ipcperf_model::mechanism::Delivery;
 use serde_json::Value;
 
 use crate::mechanisms::{
-    apart, each_option, every_option, for_each, for_each_that_moves, modes, values,
+    apart, each_option, every_option, for_each, for_each_that_moves, modes, options_of_two, values,
 };
 use crate::results::{ResultsFile, number};
 use crate::sandbox::Sandbox;
@@ -61,7 +61,12 @@ fn every_message_arrives_whatever_the_options_and_cpus() {
 }
 
 /// Verifies each of `settings`, which together contain every option, and returns the number of cells.
-fn verify_all(mechanism: &Mechanism, bytes: u64, placements: &str, settings: &[String]) -> usize {
+fn verify_all(
+    mechanism: &Mechanism<'static>,
+    bytes: u64,
+    placements: &str,
+    settings: &[String],
+) -> usize {
     let messages = SIZES.into_iter().find(|&(of, _)| of == bytes).expect("one of the sizes").1;
     let cells = settings.iter().flat_map(|setting| {
         let variants = format!("-w stream,round-trip --placement {placements} {setting}");
@@ -121,8 +126,8 @@ fn assert_all_arrived(mechanism: &Mechanism, sample: &Value, messages: u64) {
     }
 }
 
-fn assert_every_option_was_set(mechanism: &Mechanism, cells: &[Value]) {
-    for option in mechanism.options {
+fn assert_every_option_was_set(mechanism: &Mechanism<'static>, cells: &[Value]) {
+    for option in options_of_two(mechanism) {
         for value in values(option) {
             let bytes = value.replace("4KiB", "4096").replace("1MiB", "1048576");
             let is_set = |cell: &Value| cell["options"][option.name] == bytes;

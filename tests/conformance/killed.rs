@@ -8,7 +8,7 @@ use ipcperf_model::workload::{self, WorkloadKind};
 use rustix::process::Signal;
 
 use crate::max_message::largest_message;
-use crate::mechanisms::{for_each, processes};
+use crate::mechanisms::{can_run, for_each, processes_with_peers};
 use crate::processes::{children, cpu_time, descendants, signal, wait_for};
 use crate::results::{ResultsFile, runs_recorded};
 use crate::sandbox::{GRACE, HANG, NEVER_S, Sandbox, Started};
@@ -16,27 +16,36 @@ use crate::sandbox::{GRACE, HANG, NEVER_S, Sandbox, Started};
 /// Total CPU time after which a run counts as in progress: more than the set-up takes.
 const UNDER_WAY: Duration = Duration::from_millis(20);
 
+/// Number of peers of workloads with several, or of pairs.
+const PEERS: usize = 2;
+
 #[test]
 fn a_killed_process_fails_its_run_at_once_and_the_rest_goes_on() {
     for_each(|mechanism| {
         for mode in mechanism.modes {
             for workload in workload::WORKLOADS {
-                kill_each(mechanism, *mode, workload.name);
+                // Several threads end with their process, like two.
+                let is_new = *mode == Mode::TwoProcesses || !workload.kind.takes_peers();
+                if is_new && can_run(mechanism, *mode, workload.kind) {
+                    kill_each(mechanism, *mode, workload.kind);
+                }
             }
         }
     });
 }
 
 /// Kills each of the processes of `mode` once, one per run.
-fn kill_each(mechanism: &Mechanism, mode: Mode, workload: &str) {
+fn kill_each(mechanism: &Mechanism, mode: Mode, workload: WorkloadKind) {
     let sandbox = Sandbox::open();
-    let processes = processes(mechanism, mode);
+    let processes = processes_with_peers(mechanism, mode, workload, PEERS);
     let runs = processes.max(3);
+    let peers = if workload.takes_peers() { format!("--peers {PEERS}") } else { String::new() };
     let arguments = format!(
-        "-m {} -w {workload} -b {} {} --mode {} --timeout {NEVER_S} --repetitions {}",
+        "-m {} -w {} {peers} -b {} {} --mode {} --timeout {NEVER_S} --repetitions {}",
         mechanism.name,
+        workload.name(),
         largest_message(mechanism, 64),
-        endless(workload == WorkloadKind::Paced.name()),
+        endless(workload == WorkloadKind::Paced),
         mode.name(),
         runs - 1,
     );

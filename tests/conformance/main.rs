@@ -16,6 +16,7 @@ mod limits;
 mod low_resources;
 mod mechanisms;
 mod paced;
+mod peers;
 mod random_cases;
 mod random_kills;
 mod timeout;

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::thread;
 
-use ipcperf_engine::channel::{Mechanism, OptionSpec, OptionValues};
+use ipcperf_engine::channel::{MULTIPLEX, ManyPeers, Mechanism, OptionSpec, OptionValues};
 use ipcperf_engine::mechanism::{CustomMechanism, LibraryFacts, MECHANISMS, RequestedMechanism};
 use ipcperf_engine::placement::Topology;
 use ipcperf_model::mechanism::{Delivery, Helper};
 use ipcperf_model::placement::Placement;
+use ipcperf_model::workload::{Arrangement, WorkloadKind};
 use ipcperf_model::{CustomKind, CustomName, Mode};
 
 use crate::custom;
@@ -89,8 +90,42 @@ fn missing(mechanism: &Mechanism) -> Option<String> {
 
 /// Returns the number of processes in a run of `mechanism` in `mode`, with default options.
 pub(crate) fn processes(mechanism: &Mechanism, mode: Mode) -> usize {
-    let peers = if mode == Mode::TwoProcesses { 2 } else { 0 };
-    1 + peers + usize::from(mechanism.helper == Helper::Broker)
+    1 + peer_processes(mode, 2) + usize::from(mechanism.helper == Helper::Broker)
+}
+
+/// Returns the number of processes of a run in `mode` that are peers, if it has `peers`.
+fn peer_processes(mode: Mode, peers: usize) -> usize {
+    if mode == Mode::TwoProcesses { peers } else { 0 }
+}
+
+/// Returns the number of peers of a run with `count` on the side that has several, or with `count` pairs.
+pub(crate) fn peers(workload: WorkloadKind, count: usize) -> usize {
+    match workload.facts().arrangement {
+        Arrangement::OnePair => 2,
+        Arrangement::ManyToOne | Arrangement::OneToMany => count + 1,
+        Arrangement::Pairs => 2 * count,
+    }
+}
+
+/// Like [`processes`], with `count` peers on the side that has several, or with `count` pairs.
+pub(crate) fn processes_with_peers(
+    mechanism: &Mechanism,
+    mode: Mode,
+    workload: WorkloadKind,
+    count: usize,
+) -> usize {
+    let others = processes(mechanism, mode) - peer_processes(mode, 2);
+    others + peer_processes(mode, peers(workload, count))
+}
+
+/// Whether `mechanism` can run `workload` in `mode`, with several peers if it takes any.
+pub(crate) fn can_run(mechanism: &Mechanism, mode: Mode, workload: WorkloadKind) -> bool {
+    match (workload.facts().arrangement, mechanism.many_peers) {
+        (Arrangement::OnePair, _) => true,
+        _ if mode == Mode::OneThread => false,
+        (_, ManyPeers::TwoPeersOnly(_)) | (Arrangement::ManyToOne, ManyPeers::OneByOne) => false,
+        _ => true,
+    }
 }
 
 /// Like [`for_each`], but without mechanisms that move no data.
@@ -127,18 +162,26 @@ pub(crate) fn modes(mechanism: &Mechanism) -> String {
 }
 
 /// Returns every value of every option of `mechanism`, as arguments that form their matrix.
-pub(crate) fn every_option(mechanism: &Mechanism) -> String {
+pub(crate) fn every_option(mechanism: &Mechanism<'static>) -> String {
     settings(mechanism).join(" ")
 }
 
 /// Returns every value of each option separately, as arguments that leave the other options at their defaults; a single
 /// empty string if there are no options.
-pub(crate) fn each_option(mechanism: &Mechanism) -> Vec<String> {
-    if mechanism.options.is_empty() { vec![String::new()] } else { settings(mechanism) }
+pub(crate) fn each_option(mechanism: &Mechanism<'static>) -> Vec<String> {
+    let settings = settings(mechanism);
+    if settings.is_empty() { vec![String::new()] } else { settings }
 }
 
-fn settings(mechanism: &Mechanism) -> Vec<String> {
-    let settings = mechanism.options.iter().map(|option| {
+/// Returns the options of `mechanism` that have an effect between two peers.
+pub(crate) fn options_of_two(
+    mechanism: &Mechanism<'static>,
+) -> impl Iterator<Item = &'static OptionSpec> {
+    mechanism.options.iter().filter(|option| option.name != MULTIPLEX.name)
+}
+
+fn settings(mechanism: &Mechanism<'static>) -> Vec<String> {
+    let settings = options_of_two(mechanism).map(|option| {
         format!("--set {}.{}={}", mechanism.name, option.name, values(option).join(","))
     });
     settings.collect()

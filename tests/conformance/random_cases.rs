@@ -12,7 +12,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{RngExt, SeedableRng};
 
-use crate::mechanisms::{available, in_parallel, placements, values};
+use crate::mechanisms::{available, can_run, in_parallel, placements, values};
 use crate::results::{ResultsFile, number};
 use crate::sandbox::Sandbox;
 
@@ -25,12 +25,16 @@ const TOTAL_BYTES: u64 = 16 << 20;
 /// Maximum number of messages in one run: a round trip between CPUs can take a tenth of a millisecond.
 const MAX_MESSAGES: u64 = 400;
 
+/// Maximum number of peers of workloads with several, or of pairs.
+const MAX_PEERS: u64 = 5;
+
 /// A random case.
 pub(crate) struct RandomCase {
     /// Arguments without those for the amount.
     pub(crate) arguments: String,
     /// Arguments for the amount: a total, or a schedule.
     amount: String,
+    /// Number of messages, or round trips, over all connections.
     messages: u64,
     /// Whether messages are sent at scheduled times.
     pub(crate) is_paced: bool,
@@ -76,12 +80,17 @@ pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
     let options = random_options(mechanism, random);
     let hands_over = mechanism.effective_payload(&options) == PayloadTransfer::HandedOver;
     let modes = mechanism.modes.iter().filter(|&&mode| mode != Mode::OneThread || !hands_over);
-    let mode = modes.choose(random).expect("modes").name();
-    let workload = workload::WORKLOADS.choose(random).expect("workloads").name;
+    let mode = *modes.choose(random).expect("modes");
+    let kinds = workload::WORKLOADS.iter().map(|facts| facts.kind);
+    let kind = kinds.filter(|kind| can_run(mechanism, mode, *kind)).choose(random);
+    let kind = kind.expect("workloads");
+    let (workload, mode) = (kind.name(), mode.name());
+    let connections = if kind.takes_peers() { random.random_range(1..=MAX_PEERS) } else { 1 };
     let placement = *placements().choose(random).expect("placements");
     let placement = if mode == "1thread" && placement == "split" { "same" } else { placement };
     let bytes = random_bytes(random);
-    let messages = random.random_range(1..=(TOTAL_BYTES / bytes).clamp(2, MAX_MESSAGES));
+    let most = TOTAL_BYTES / bytes / connections;
+    let messages = random.random_range(1..=most.clamp(2, MAX_MESSAGES));
     let total = bytes * messages - random.random_range(0..bytes);
     let settings =
         options.iter().map(|(name, value)| format!("--set {}.{name}={value}", mechanism.name));
@@ -89,8 +98,9 @@ pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
         || (workload != WorkloadKind::Stream.name() && random.random_ratio(1, 4));
     let amount =
         if is_paced { random_schedule(messages, random) } else { format!("--total {total}") };
+    let peers = if kind.takes_peers() { format!("--peers {connections}") } else { String::new() };
     let arguments = format!(
-        "-m {} {} --mode {mode} -w {workload} --placement {placement} -b {bytes} {} \
+        "-m {} {} --mode {mode} -w {workload} {peers} --placement {placement} -b {bytes} {} \
          --repetitions 1",
         mechanism.name,
         settings.collect::<Vec<_>>().join(" "),
@@ -101,7 +111,7 @@ pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
             random
         ),
     );
-    Some(RandomCase { arguments, amount, messages, is_paced })
+    Some(RandomCase { arguments, amount, messages: messages * connections, is_paced })
 }
 
 /// Draws a schedule of `messages`, from far below to far above what mechanisms carry.
@@ -152,13 +162,18 @@ fn random_message_options(
     let is_handed_over = mechanism.effective_payload(options) == PayloadTransfer::HandedOver;
     first.extend((!is_handed_over && !is_paced).then_some("timed"));
     words.push(format!("--first-touch {}", first.choose(random).expect("words")));
-    if workload == "request-reply" {
+    if takes_reply(workload) {
         // Replies are at most as large as the requests in total; otherwise a case would exceed any timeout.
         let bytes = random_bytes(random).min((TOTAL_BYTES / messages).max(1)).to_string();
         let reply = ["echo", &bytes].choose(random).copied().expect("words").to_owned();
         words.push(format!("--reply {reply}"));
     }
     words.join(" ")
+}
+
+/// Whether the size of the replies of `workload` can be chosen.
+fn takes_reply(workload: &str) -> bool {
+    [WorkloadKind::RequestReply, WorkloadKind::Server].iter().any(|kind| kind.name() == workload)
 }
 
 /// Runs the case, which must succeed or be refused for its size; `what` names it.

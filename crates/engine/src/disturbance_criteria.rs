@@ -129,6 +129,7 @@ mod tests {
             objects: Vec::new(),
             counter_readings: Vec::new(),
             repeats: Vec::new(),
+            peers: Vec::new(),
             began_ns: 0,
             elapsed_ns: RUN_NS,
             total_bytes: 64,

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2Serializer};
-use ipcperf_model::round_trip_histogram::DIGITS;
+use ipcperf_model::round_trip_histogram::{DIGITS, pool};
 use ipcperf_model::{Failure, FailureKind, Latencies, RoundTrips, SendDelays};
 
 /// Largest recorded value: about ten minutes in ns, minutes in ticks. Larger values count as this one.
@@ -86,6 +86,39 @@ impl TickHistogram {
     }
 }
 
+/// Distribution of what the encoded `histograms` hold together, ns, with the mean `mean_ns`. As in that of a single peer's
+/// round trips, percentiles are never null.
+///
+/// # Errors
+/// Returns [`FailureKind::Worker`] if one of them was not encoded here.
+pub fn merge_latencies<'a>(
+    histograms: impl IntoIterator<Item = &'a str>,
+    mean_ns: f64,
+) -> Result<Latencies, Failure> {
+    let ns = merged(histograms)?;
+    latencies(&ns, mean_ns, |quantile| Some(ns.value_at_quantile(quantile)))
+}
+
+/// Like [`merge_latencies`], for paced runs: percentiles may be null, and the mean is that of the histograms.
+///
+/// # Errors
+/// As for [`merge_latencies`].
+pub fn merge_paced_latencies<'a>(
+    histograms: impl IntoIterator<Item = &'a str>,
+) -> Result<Latencies, Failure> {
+    let ns = merged(histograms)?;
+    latencies(&ns, ns.mean(), |quantile| percentile(&ns, quantile))
+}
+
+fn merged<'a>(histograms: impl IntoIterator<Item = &'a str>) -> Result<Histogram<u64>, Failure> {
+    let mut ns = Histogram::new_with_bounds(1, MAX_VALUE, DIGITS).expect("constant bounds");
+    let pooled = pool(histograms).map_err(|error| Failure::new(FailureKind::Worker, error))?;
+    for (value, count) in pooled {
+        ns.saturating_record_n(value, count);
+    }
+    Ok(ns)
+}
+
 /// Builds the distribution of `ns` with the mean `mean_ns` and the percentiles that `at` returns.
 fn latencies(
     ns: &Histogram<u64>,
@@ -139,8 +172,6 @@ fn encode(ns: &Histogram<u64>) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::round_trip_histogram::pool;
-
     use super::*;
 
     #[test]

@@ -51,6 +51,8 @@ impl ThreadIds {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Control {
+    /// Number of peers that meet at the barrier; 0 stands for two.
+    peers: AtomicU32,
     arrived: AtomicU32,
     generation: AtomicU32,
     stream_ended: AtomicU32,
@@ -99,14 +101,27 @@ impl Control {
         &self.clock_lines
     }
 
-    /// Waits at the barrier until both peers have arrived.
+    /// Sets the number of peers that meet at the barrier; called before any of them starts.
+    pub(crate) fn expect_peers(&self, peers: u32) {
+        self.peers.store(peers, Ordering::Release);
+    }
+
+    /// Number of peers that meet at the barrier.
+    fn expected_peers(&self) -> u32 {
+        match self.peers.load(Ordering::Acquire) {
+            0 => 2,
+            peers => peers,
+        }
+    }
+
+    /// Waits at the barrier until all peers have arrived.
     pub(crate) fn wait_at_barrier(&self, placement: PeerPlacement) {
-        let generation = self.generation.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) == 1 {
+        let (generation, peers) = (self.generation.load(Ordering::Acquire), self.expected_peers());
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == peers {
             self.arrived.store(0, Ordering::Relaxed);
             self.generation.store(generation.wrapping_add(1), Ordering::Release);
             // Waking a futex on mapped memory cannot fail.
-            let _ = futex::wake(&self.generation, futex::Flags::empty(), 1);
+            let _ = futex::wake(&self.generation, futex::Flags::empty(), peers - 1);
             return;
         }
         if placement == PeerPlacement::SeparateCpus {
@@ -196,11 +211,16 @@ impl Control {
         self.begin_ns.load(Ordering::Acquire)
     }
 
+    /// Time given to the last [`Control::finish`], ns: just after the last byte was received.
+    #[must_use]
+    pub fn ended_ns(&self) -> u64 {
+        self.end_ns.load(Ordering::Acquire)
+    }
+
     /// Time between the last [`Control::begin`] and [`Control::finish`], ns; at least 1.
     #[must_use]
     pub fn elapsed_ns(&self) -> u64 {
-        let begin_ns = self.begin_ns.load(Ordering::Acquire);
-        self.end_ns.load(Ordering::Acquire).saturating_sub(begin_ns).max(1)
+        self.ended_ns().saturating_sub(self.began_ns()).max(1)
     }
 
     /// Number of messages that arrived in the last phase.

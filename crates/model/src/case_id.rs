@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::peers::PEERS_FLAG;
 use crate::placement::Placement;
 use crate::{Condition, KernelBuffer, PayloadCheck, RunSpec};
 
@@ -146,6 +147,9 @@ fn cell_id(spec: &RunSpec, placement: Placement) -> String {
         spec.pacing.iter().flat_map(|pacing| pacing.conditions(spec.mode, placement))
     {
         id += &format!("/{flag}={value}");
+    }
+    if let Some(peers) = &spec.peers {
+        id += &format!("/{PEERS_FLAG}={}", peers.count);
     }
     if spec.check == PayloadCheck::Verify {
         id += "/verify";

@@ -24,6 +24,7 @@ mod mode;
 pub mod observation;
 pub mod pacing;
 pub mod parallel;
+pub mod peers;
 pub mod placement;
 mod precision;
 pub mod printable;
@@ -43,7 +44,7 @@ pub use failure::{Failure, FailureKind};
 pub use looks::Looks;
 pub use measurement::{
     CounterReading, KernelObject, Latencies, MeasuredPhase, Measurement, PacedMeasurement,
-    PacerReport, RoleUsage, RoundTrips, SendDelays, UserSystemSplit, WorkerReport,
+    PacerReport, PeerMeasurement, RoleUsage, RoundTrips, SendDelays, UserSystemSplit, WorkerReport,
 };
 pub use mechanism_name::{CustomKind, CustomName, MechanismName};
 pub use mode::Mode;

@@ -134,6 +134,47 @@ impl PacedMeasurement {
     }
 }
 
+/// One peer of a run with several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PeerMeasurement {
+    /// Number of the peer among those of its role, from 0.
+    pub peer: u32,
+    /// CPU to which it was pinned; `None` if the scheduler chose.
+    pub cpu: Option<u32>,
+    /// Time from just before the first byte of any peer was sent to just after its own last was received, ns.
+    pub elapsed_ns: u64,
+    /// Number of messages, or round trips, over its connections that arrived.
+    pub messages: u64,
+    /// Its resource usage.
+    pub usage: RoleUsage,
+    /// Its round trips, if it began them.
+    pub round_trips: Option<RoundTrips>,
+    /// In a paced run, latencies from the schedule of the messages over its connection; `None` for a peer with several.
+    pub latencies: Option<Latencies>,
+}
+
+impl RoleUsage {
+    /// Adds the usage of another peer of the same role. A value that is unknown for one of them is unknown for both.
+    #[must_use]
+    pub fn plus(self, other: &Self) -> Self {
+        let sum =
+            |one: Option<u64>, other: Option<u64>| one.zip(other).map(|(one, other)| one + other);
+        Self {
+            role: self.role,
+            user_ns: self.user_ns + other.user_ns,
+            system_ns: self.system_ns + other.system_ns,
+            minor_faults: self.minor_faults + other.minor_faults,
+            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
+            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
+            calls: sum(self.calls, other.calls),
+            short_writes: self.short_writes + other.short_writes,
+            short_reads: self.short_reads + other.short_reads,
+            cpu_ns: sum(self.cpu_ns, other.cpu_ns),
+            run_delay_ns: sum(self.run_delay_ns, other.run_delay_ns),
+        }
+    }
+}
+
 /// One of several measured phases of the same pair of peers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredPhase {
@@ -178,8 +219,11 @@ pub struct Measurement {
     pub cacheline_round_trip_ns: Option<[f64; 2]>,
     /// Time stolen by the host on the CPUs of the run, ns (the kernel counts it in ticks).
     pub steal_ns: Option<u64>,
-    /// Resource usage, one entry for each role.
+    /// Resource usage, one entry for each role: the sum over its peers.
     pub roles: Vec<RoleUsage>,
+    /// Each peer of a workload with several; otherwise absent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<PeerMeasurement>,
     /// Limits of the kernel objects that the peers read, if requested.
     pub objects: Vec<KernelObject>,
     /// Readings of the counter descriptors passed to each peer, the sender first.

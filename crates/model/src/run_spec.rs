@@ -1,6 +1,6 @@
 //! Specification of one run, as results files store it and as a worker receives it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -10,7 +10,8 @@ use crate::MechanismName;
 use crate::message_options::{MessageOptions, Reply};
 use crate::mode::Mode;
 use crate::pacing::Pacing;
-use crate::workload::WorkloadKind;
+use crate::peers::Peers;
+use crate::workload::{Arrangement, WorkloadKind};
 
 /// Capacity of the kernel buffer between the peers.
 #[derive(
@@ -175,6 +176,9 @@ pub struct RunSpec {
     /// Schedule of the messages; absent if each is sent as soon as possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing: Option<Pacing>,
+    /// Number of peers and their CPUs, for workloads with several; otherwise absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peers: Option<Peers>,
     /// Several measured phases, each reported separately; absent if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<RepeatedPhases>,
@@ -204,6 +208,7 @@ impl RunSpec {
             message_options: MessageOptions::default(),
             warm_up: WarmUp::None,
             pacing: None,
+            peers: None,
             repeats: None,
             gate: Gate::Open,
             objects: KernelObjectLimits::Unread,
@@ -213,13 +218,49 @@ impl RunSpec {
     /// Returns the answer to each message, for workloads with answers.
     #[must_use]
     pub fn answer(&self) -> Answer {
-        match (self.workload, self.message_options.reply) {
-            (WorkloadKind::RequestReply, Reply::Echo) => Answer::Echo,
-            (WorkloadKind::RequestReply, Reply::Bytes(bytes)) => Answer::Separate(length(bytes)),
-            (WorkloadKind::Stream | WorkloadKind::Paced | WorkloadKind::RoundTrip, _) => {
-                Answer::Separate(length(self.buffer_bytes))
-            }
+        match self.message_options.reply {
+            _ if !self.workload.takes_reply() => Answer::Separate(length(self.buffer_bytes)),
+            Reply::Echo => Answer::Echo,
+            Reply::Bytes(bytes) => Answer::Separate(length(bytes)),
         }
+    }
+
+    /// Returns the number of connections between peers.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.peers.as_ref().map_or(1, |peers| peers.count as usize)
+    }
+
+    /// Returns the CPUs of sender and receiver of a connection; `None` if the scheduler chooses.
+    #[must_use]
+    pub fn connection_cpus(&self, connection: usize) -> Option<[u32; 2]> {
+        let own = self.peers.as_ref().and_then(|peers| peers.cpus.get(connection).copied());
+        own.or(self.cpus)
+    }
+
+    /// Returns the CPU of each peer, the senders first; empty if the scheduler chooses.
+    #[must_use]
+    pub fn peer_cpus(&self) -> Vec<u32> {
+        let pairs = || (0..self.connections()).filter_map(|number| self.connection_cpus(number));
+        let arrangement = self.workload.facts().arrangement;
+        let senders = if arrangement == Arrangement::OneToMany { 1 } else { self.connections() };
+        let receivers = if arrangement == Arrangement::ManyToOne { 1 } else { self.connections() };
+        let sending = pairs().take(senders).map(|[sender, _]| sender);
+        sending.chain(pairs().take(receivers).map(|[_, receiver]| receiver)).collect()
+    }
+
+    /// Whether one of several peers shares its CPU with another one.
+    #[must_use]
+    pub fn has_shared_cpus(&self) -> bool {
+        self.connections() > 1 && self.all_cpus().len() < self.peer_cpus().len()
+    }
+
+    /// Returns every CPU of the run once, in ascending order; empty if the scheduler chooses.
+    #[must_use]
+    pub fn all_cpus(&self) -> Vec<u32> {
+        let pairs = (0..self.connections()).filter_map(|number| self.connection_cpus(number));
+        let cpus: BTreeSet<u32> = pairs.flatten().collect();
+        cpus.into_iter().collect()
     }
 
     /// Returns the size of the answer to each message, bytes; `None` if messages are not answered.

@@ -9,11 +9,13 @@ use ipcperf_engine::workload::{STAMP_BYTES, TABLE_BYTES_PER_MESSAGE, needs_table
 use ipcperf_model::case_id::{NameParts, NamedAmount, Side, case_id, variant};
 use ipcperf_model::mechanism::{Delivery, PayloadTransfer};
 use ipcperf_model::message_options::{BufferReuse, Content, FirstTouch, MessageOptions};
+use ipcperf_model::pacing::Pacer;
 use ipcperf_model::placement::Placement;
 use ipcperf_model::size::Bytes;
 use ipcperf_model::{CustomKind, Mode, PayloadCheck, RunSpec, Unavailable};
 
 use super::CaseInstruments;
+use super::peers::{assign_cpus, refused_by_peers, shares_sender_cpu};
 use crate::error::Error;
 use crate::machine;
 use crate::total::Total;
@@ -125,6 +127,7 @@ pub(super) fn resolve(
         }
         Err(error) => return refused(spec, error.to_string(), RefusalCause::Missing),
     }
+    assign_cpus(&mut spec, placement, topology);
     let refusal = refused_by_pacer(&spec, placement).or_else(|| refusal(mechanism, &spec));
     match (refusal, missing(mechanism, &spec)) {
         (Some(reason), _) => refused(spec, reason, RefusalCause::Limit),
@@ -145,6 +148,7 @@ pub fn find_obstacle(spec: &RunSpec) -> Option<String> {
 /// Returns the limit of the mechanism, the mode or the machine that `spec` exceeds.
 pub(super) fn refusal(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     refused_by_mode(mechanism, spec)
+        .or_else(|| refused_by_peers(mechanism, spec))
         .or_else(|| refused_by_buffer_location(mechanism, spec))
         .or_else(|| refused_by_pacing(mechanism, spec))
         .or_else(|| refused_by_memory(mechanism, spec))
@@ -188,9 +192,11 @@ fn refused_by_mode(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> 
 /// A sender that spins on the receiver's CPU would keep the receiver from running.
 pub(super) fn refused_by_pacer(spec: &RunSpec, placement: Placement) -> Option<String> {
     let pacer = spec.pacing?.pacer;
-    (!pacer.is_possible(spec.mode, placement)).then(|| {
+    let is_crowded = pacer == Pacer::Spin && shares_sender_cpu(spec);
+    (is_crowded || !pacer.is_possible(spec.mode, placement)).then(|| {
+        let others = if is_crowded { "other peers" } else { "the receiver" };
         format!(
-            "--pacer {} does not apply at placement {placement}: while the sender spins, the receiver on the same CPU \
+            "--pacer {} does not apply at placement {placement}: while the sender spins, {others} on the same CPU \
              cannot run; use --pacer sleep",
             pacer.name()
         )
@@ -267,16 +273,19 @@ const BUFFERS: u64 = 4;
 struct MemoryNeed {
     /// Messages that the mechanism holds, counted as at least as many as the peers have buffers.
     in_flight: u64,
+    /// Number of connections, each with all of these.
+    connections: u64,
 }
 
 impl MemoryNeed {
     fn new(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Self {
-        Self { in_flight: (mechanism.in_flight_messages)(&Setup::new(spec)).max(BUFFERS) }
+        let in_flight = (mechanism.in_flight_messages)(&Setup::new(spec)).max(BUFFERS);
+        Self { in_flight, connections: spec.connections() as u64 }
     }
 
     /// Number of messages that are in memory at the same time: the factor by which the need exceeds the message size.
     const fn messages(self) -> u64 {
-        BUFFERS + self.in_flight
+        (BUFFERS + self.in_flight) * self.connections
     }
 }
 
@@ -290,7 +299,7 @@ fn refused_by_memory(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String
     }
     let buffers = spec.message_options.buffers;
     let places = pool_bytes(bytes, 1, buffers).saturating_mul(BUFFERS);
-    let needed = places.saturating_add(need.in_flight * bytes);
+    let needed = places.saturating_add(need.in_flight * bytes).saturating_mul(need.connections);
     (buffers != BufferReuse::Hot && needed > available).then(|| {
         let (name, needed) = (buffers.name(), Bytes(needed));
         format!("--buffers {name} needs {needed} of memory, which is more than is available")

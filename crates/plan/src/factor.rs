@@ -64,6 +64,10 @@ pub enum Factor {
     FirstTouch,
     /// Reply to a request.
     Reply,
+    /// Number of peers of workloads with several.
+    Peers,
+    /// Traffic of pairs.
+    Traffic,
     /// Scheduled messages per second.
     Rate,
     /// Distribution of the times between messages.
@@ -111,7 +115,7 @@ const fn names(flag: &'static str, key: &'static str, default: &'static str) -> 
 
 impl Factor {
     /// Every factor, in the order in which they are explained.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::Mechanism,
         Self::Workload,
         Self::Buffer,
@@ -124,6 +128,8 @@ impl Factor {
         Self::Buffers,
         Self::FirstTouch,
         Self::Reply,
+        Self::Peers,
+        Self::Traffic,
         Self::Rate,
         Self::Arrivals,
         Self::Pacer,
@@ -156,6 +162,8 @@ impl Factor {
             Self::Buffers => names("--buffers", "buffers", BufferReuse::ALL[0].name()),
             Self::FirstTouch => names("--first-touch", "first_touch", FirstTouch::ALL[0].name()),
             Self::Reply => names("--reply", "reply", "echo"),
+            Self::Peers => names("--peers", "peers", "4"),
+            Self::Traffic => names("--traffic", "traffic", "stream"),
             Self::Rate => names("--rate", "rate", "none"),
             Self::Arrivals => names("--arrivals", "arrivals", "even"),
             Self::Pacer => names("--pacer", "pacer", "spin; sleep if both peers share a CPU"),

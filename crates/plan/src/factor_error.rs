@@ -47,12 +47,14 @@ pub enum Reason {
     TooMany(u64, u64),
     /// The path of a custom mechanism cannot be stored, for this reason.
     Path(String),
-    /// The factor only has an effect with this level of another factor.
-    IsFor(Factor, &'static str),
+    /// The factor only has an effect with one of these levels of another factor.
+    IsFor(Factor, Vec<&'static str>),
     /// The value needs a total.
     NeedsTotal,
     /// The value needs a rate.
     NeedsRate,
+    /// This flag does not apply to the value, for a reason that the docs give.
+    Without(&'static str),
     /// The factor does not apply together with the first of these; the second has its effect there.
     NotWith(Factor, Factor),
     /// The option is of this mechanism, which is not measured.
@@ -136,9 +138,11 @@ impl FactorError {
             Reason::Rate(error) => error.remedy(),
             Reason::TooMany(_, most) => format!("the maximum is {most}"),
             Reason::Path(_) => "use another path".to_owned(),
-            Reason::IsFor(other, level) => {
+            Reason::IsFor(other, levels) => {
+                let level = levels.first().copied().unwrap_or_default();
                 format!("write {} = \"{level}\", or leave it out", other.key())
             }
+            Reason::Without(flag) => format!("leave out {}", flag.trim_start_matches('-')),
             Reason::NeedsTotal => format!("add total = \"16MiB\": {SHORT_PHASES}"),
             Reason::NeedsRate => "add rate = \"10k\"".to_owned(),
             Reason::NotWith(_, instead) => format!("use {}", instead.key()),
@@ -185,8 +189,12 @@ impl FactorError {
             }
             (Reason::TooMany(count, _), _) => format!("{count} values"),
             (Reason::Path(why), _) => format!("mechanism `{value}`: {why}"),
-            (Reason::IsFor(other, level), _) => {
-                format!("{} requires {} {level}", name_of(self.factor), name_of(*other))
+            (Reason::IsFor(other, levels), _) => {
+                let levels = levels.join(" or ");
+                format!("{} requires {} {levels}", name_of(self.factor), name_of(*other))
+            }
+            (Reason::Without(flag), _) => {
+                format!("{flag} does not apply to {} {value}", name_of(self.factor))
             }
             (Reason::NeedsTotal, _) => {
                 format!("{} {value} needs {}", name_of(self.factor), name_of(Factor::Total))
@@ -271,6 +279,7 @@ impl fmt::Display for FactorError {
             | Reason::NoOptions(_)
             | Reason::Path(_)
             | Reason::IsFor(..)
+            | Reason::Without(_)
             | Reason::NotMeasured(_)
             | Reason::NoneMeasured(_)
             | Reason::SetTwice(_) => f.write_str(&reason),
@@ -370,8 +379,8 @@ mod tests {
         );
         assert_told(
             &with(TypedMessageOptions { reply: text("8"), ..usual }),
-            "--reply requires -w request-reply",
-            "reply requires workload request-reply",
+            "--reply requires -w request-reply or server",
+            "reply requires workload request-reply or server",
             "write workload = \"request-reply\", or leave it out",
         );
         assert_told(

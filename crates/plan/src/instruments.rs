@@ -134,7 +134,7 @@ pub(super) fn unused_events(
     let unused =
         EVENT_FACTORS.iter().filter(|(name, _)| events.contains_key(name) && !is_requested(name));
     let error = |(name, factor): &(&'static str, Factor)| {
-        FactorError::new(*factor, "", Reason::IsFor(Factor::Instrument, name))
+        FactorError::new(*factor, "", Reason::IsFor(Factor::Instrument, vec![*name]))
     };
     unused.map(error).collect()
 }

@@ -19,6 +19,7 @@ mod message_options;
 mod options;
 mod pacing;
 mod parsed;
+mod peers;
 pub mod program_file;
 mod request;
 mod retries;
@@ -51,7 +52,8 @@ pub use spelling::{mechanism_names, unknown_word_error};
 pub use stopping_rule::{MAX_TIME_LIMIT_S, StoppingRule};
 pub use total::Total;
 pub use typed::{
-    OptionSetting, TypedKnee, TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest,
+    OptionSetting, TypedKnee, TypedLevels, TypedMessageOptions, TypedPacing, TypedPeers,
+    TypedRequest,
 };
 
 /// Name under which the command starts itself to inspect a library, which may crash that process.
@@ -125,6 +127,7 @@ impl Plan {
         without_instruments: WithoutInstruments,
         topology: &Topology,
     ) -> Result<Self, Error> {
+        check_observed_peers(request)?;
         let (available, unavailable) = split_available(&request.mechanisms);
         let cells = matrix::cells(request, &available, naming, topology)?;
         let (mut parts, mut unavailable_instruments) =
@@ -250,4 +253,19 @@ fn split_available(
         }
     }
     (available, unavailable)
+}
+
+/// Checks that no instrument would observe several peers: it tells a sender and a receiver apart, but not several of them.
+///
+/// # Errors
+/// Returns a usage error with the workload.
+fn check_observed_peers(request: &Request) -> Result<(), Error> {
+    let several = request.workloads.iter().find(|workload| workload.takes_peers());
+    match several.filter(|_| !request.instruments.is_empty()) {
+        None => Ok(()),
+        Some(workload) => Err(Error::usage(format!(
+            "instruments observe one sender and one receiver, so they do not apply to -w {}",
+            workload.name()
+        ))),
+    }
 }

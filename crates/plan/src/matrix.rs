@@ -12,6 +12,7 @@ use super::request::Request;
 use crate::cell_count::check_count;
 use crate::error::Error;
 use crate::message_options::for_workload;
+use crate::peers::usual_pacer;
 
 type OptionSet = BTreeMap<String, String>;
 
@@ -34,9 +35,14 @@ pub(super) fn cells(
     for (mechanism, options) in &variants {
         for outline in unplaced_specs(mechanism, options, request) {
             for &placement in &request.placements {
-                for pacing in request.pacing.levels(outline.mode, placement) {
-                    let spec = RunSpec { pacing, ..outline.clone() };
-                    cells.push(cell::resolve(mechanism, spec, placement, amount, topology)?);
+                let levels = request.peers.levels(outline.workload);
+                let usual = usual_pacer(&outline, &levels, placement, topology);
+                for peers in levels {
+                    let outline = RunSpec { peers, ..outline.clone() };
+                    for pacing in request.pacing.levels(usual) {
+                        let spec = RunSpec { pacing, ..outline.clone() };
+                        cells.push(cell::resolve(mechanism, spec, placement, amount, topology)?);
+                    }
                 }
             }
         }
@@ -50,8 +56,9 @@ pub(super) fn count<'a>(
     request: &Request,
     mechanisms: impl Iterator<Item = Mechanism<'a>>,
 ) -> usize {
+    let peers = request.workloads.iter().map(|&kind| request.peers.levels(kind).len());
     let factors = [
-        request.workloads.len(),
+        peers.fold(0, usize::saturating_add),
         request.modes.len(),
         request.buffers.len(),
         request.kernel_buffers.len(),
@@ -150,7 +157,7 @@ mod tests {
     use super::*;
     use crate::{
         CustomFiles, OptionSetting, Plan, TypedLevels, TypedMessageOptions, TypedPacing,
-        TypedRequest,
+        TypedPeers, TypedRequest,
     };
 
     fn two_cpus() -> Topology {
@@ -189,6 +196,7 @@ mod tests {
             duration_s: None,
             knee: None,
         },
+        peers: TypedPeers { peers: None, traffic: None },
         message_options: USUAL,
         instruments: None,
         events: [None; 2],
@@ -331,7 +339,7 @@ mod tests {
         let first = told(TypedMessageOptions { first_touch: text("before-fork"), ..usual });
         assert!(first.contains("needs --total"), "{first}");
         let stream = handled("stream", TypedMessageOptions { reply: text("8"), ..usual });
-        assert_eq!(words(&stream), "--reply requires -w request-reply");
+        assert_eq!(words(&stream), "--reply requires -w request-reply or server");
     }
 
     #[test]

@@ -66,8 +66,8 @@ impl ParsedMessageOptions {
 
     /// Checks that a reply was given only if one of `workloads` uses it.
     pub(super) fn check_reply(&self, workloads: &[WorkloadKind]) -> Result<(), FactorError> {
-        if matches!(self.replies, Ok(Some(_))) && !workloads.contains(&WorkloadKind::RequestReply) {
-            let reason = Reason::IsFor(Factor::Workload, WorkloadKind::RequestReply.name());
+        if matches!(self.replies, Ok(Some(_))) && !workloads.iter().any(|kind| kind.takes_reply()) {
+            let reason = Reason::IsFor(Factor::Workload, vec!["request-reply", "server"]);
             return Err(FactorError::new(Factor::Reply, "", reason));
         }
         Ok(())
@@ -110,9 +110,9 @@ impl ParsedMessageOptions {
 
 /// Returns `all` with the reply reset to its default for a `workload` that does not use it, without duplicates.
 pub(super) fn for_workload(all: &[MessageOptions], workload: WorkloadKind) -> Vec<MessageOptions> {
-    let fits = |message_options: &MessageOptions| match workload {
-        WorkloadKind::RequestReply => *message_options,
-        _ => MessageOptions { reply: Reply::default(), ..*message_options },
+    let fits = |message_options: &MessageOptions| match workload.takes_reply() {
+        true => *message_options,
+        false => MessageOptions { reply: Reply::default(), ..*message_options },
     };
     let mut fitting: Vec<MessageOptions> = all.iter().map(fits).collect();
     // Replies are crossed last, so options that differ only in the reply are neighbours.

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use ipcperf_model::Mode;
 use ipcperf_model::knee::KneeSearch;
 use ipcperf_model::pacing::{self, Arrivals, Pacer, Pacing};
-use ipcperf_model::placement::Placement;
 use ipcperf_model::rate;
 use ipcperf_model::workload::WorkloadKind;
 
@@ -72,12 +70,12 @@ impl RequestedPacing {
         if self.rates.is_empty() { 1 } else { levels.into_iter().fold(1, usize::saturating_mul) }
     }
 
-    /// Returns the schedules of a cell in `mode` at `placement`; one `None` without a rate.
-    pub(crate) fn levels(&self, mode: Mode, placement: Placement) -> Vec<Option<Pacing>> {
+    /// Returns the schedules of a cell whose senders have the pacer `usual` by default; one `None` without a rate.
+    pub(crate) fn levels(&self, usual: Pacer) -> Vec<Option<Pacing>> {
         if self.rates.is_empty() {
             return vec![None];
         }
-        let usual = [Pacer::usual(mode, placement)];
+        let usual = [usual];
         let pacers = if self.pacers.is_empty() { &usual[..] } else { &self.pacers };
         let mut levels = Vec::new();
         for &rate_per_s in &self.rates {
@@ -143,6 +141,11 @@ impl ParsedPacing {
             self.knee.as_ref().err(),
         ];
         errors.into_iter().flatten()
+    }
+
+    /// Whether a search for the knee was requested.
+    pub(super) fn searches_knee(&self) -> bool {
+        matches!(self.knee, Ok(Some(_)))
     }
 
     /// Returns the settings that contradict `workloads` or `total`.
@@ -231,19 +234,19 @@ mod tests {
     #[test]
     fn every_rate_is_combined_with_all_arrivals() {
         let pacing = parsed(Some("1k,20k"), Some("even,poisson,burst:8")).into_requested().unwrap();
-        let levels = pacing.levels(Mode::TwoProcesses, Placement::Split);
+        let levels = pacing.levels(Pacer::Spin);
         assert_eq!((levels.len(), pacing.level_count()), (6, 6));
         let first = levels[0].unwrap();
         assert_eq!((first.messages, first.pacer), (2_000, Pacer::Spin));
         assert_eq!(levels[5].unwrap().arrivals, Arrivals::Burst(8));
-        let same = pacing.levels(Mode::TwoProcesses, Placement::Same);
+        let same = pacing.levels(Pacer::Sleep);
         assert_eq!(same[0].unwrap().pacer, Pacer::Sleep);
     }
 
     #[test]
     fn without_a_rate_nothing_is_paced() {
         let pacing = parsed(None, None).into_requested().unwrap();
-        assert_eq!(pacing.levels(Mode::OneThread, Placement::Same), [None]);
+        assert_eq!(pacing.levels(Pacer::Spin), [None]);
         assert_eq!(pacing.workload(WorkloadKind::Stream), WorkloadKind::Stream);
         let paced = parsed(Some("1k"), None).into_requested().unwrap();
         assert_eq!(paced.workload(WorkloadKind::Stream), WorkloadKind::Paced);
@@ -281,7 +284,7 @@ mod tests {
         assert!(parsed.contradictions(&[WorkloadKind::Paced], None).is_empty());
         let pacing = parsed.into_requested().unwrap();
         assert_eq!(pacing.workload(WorkloadKind::Paced), WorkloadKind::Stream);
-        assert_eq!(pacing.levels(Mode::TwoProcesses, Placement::Split), [None]);
+        assert_eq!(pacing.levels(Pacer::Spin), [None]);
         let search = pacing.knee_search().unwrap();
         assert_eq!((search.p99_bound_ns, search.arrivals), (Some(50_000), vec![Arrivals::Poisson]));
         for wrong in [0.0, -1.0, f64::NAN, 61.0] {

@@ -12,11 +12,12 @@ use super::instruments::{self, unknown_events, unused_events};
 use super::message_options::ParsedMessageOptions;
 use super::options::{Options, parse_options};
 use super::pacing::ParsedPacing;
+use super::peers::ParsedPeers;
 use super::request::{Request, check_attempts, check_timeout, fresh_seed};
 use super::{Events, Grouping, StoppingRule, Total, TypedRequest};
 use crate::error::Error;
 use crate::factor::{ATTEMPTS, Factor, TIMEOUT_S};
-use crate::factor_error::FactorError;
+use crate::factor_error::{FactorError, Reason};
 use crate::spelling;
 
 /// Request in which each factor is either parsed or an error.
@@ -32,6 +33,7 @@ pub struct ParsedRequest {
     placements: Result<Vec<Placement>, FactorError>,
     kernel_buffers: Result<Vec<KernelBuffer>, FactorError>,
     pacing: ParsedPacing,
+    peers: ParsedPeers,
     message_options: ParsedMessageOptions,
     instruments: Result<Vec<&'static Instrument>, FactorError>,
     events: Result<Events, Vec<FactorError>>,
@@ -79,6 +81,7 @@ impl ParsedRequest {
                 spelling::parse_kernel_buffer,
             ),
             pacing: typed.pacing.parse(),
+            peers: typed.peers.parse(),
             message_options: typed.message_options.parse(),
             instruments: instruments::parse(typed.instruments),
             events: instruments::parse_events(typed.events),
@@ -112,7 +115,10 @@ impl ParsedRequest {
         ];
         let lists = [self.options.as_ref().err(), self.events.as_ref().err()];
         let each = each.into_iter().flatten().chain(lists.into_iter().flatten().flatten());
-        let each = each.chain(self.pacing.errors()).chain(self.message_options.errors());
+        let each = each
+            .chain(self.pacing.errors())
+            .chain(self.peers.errors())
+            .chain(self.message_options.errors());
         each.cloned().chain(self.contradictions()).collect()
     }
 
@@ -130,7 +136,24 @@ impl ParsedRequest {
         };
         let schedule = workloads.map(|known| self.pacing.contradictions(known, total.copied()));
         let schedule = schedule.unwrap_or_default();
-        reply.into_iter().chain(first_touch).chain(unused).chain(schedule).collect()
+        let peers = workloads.map(|known| self.peers.contradictions(known)).unwrap_or_default();
+        let alone = workloads.map(|known| self.unused_with_peers(known)).unwrap_or_default();
+        let messages = reply.into_iter().chain(first_touch).chain(unused);
+        messages.chain(schedule).chain(peers).chain(alone).collect()
+    }
+
+    /// Returns the errors of flags that do not apply to those of `workloads` that have several peers.
+    fn unused_with_peers(&self, workloads: &[WorkloadKind]) -> Vec<FactorError> {
+        let Some(kind) = workloads.iter().find(|kind| kind.takes_peers()) else {
+            return Vec::new();
+        };
+        let instruments = self.instruments.as_ref().is_ok_and(|named| !named.is_empty());
+        let flags = [
+            self.pacing.searches_knee().then_some("--find-knee"),
+            instruments.then_some(Factor::Instrument.flag()),
+        ];
+        let error = |flag| FactorError::new(Factor::Workload, kind.name(), Reason::Without(flag));
+        flags.into_iter().flatten().map(error).collect()
     }
 
     /// Returns the errors of events that do not exist; finding out requires opening counters.
@@ -150,7 +173,7 @@ impl ParsedRequest {
         Ok(Request {
             mechanisms: self.mechanisms?,
             options: self.options.unwrap_or_default(),
-            workloads: self.workloads?,
+            workloads: self.peers.workloads(&self.workloads?),
             buffers: self.buffers?,
             total: self.total?,
             modes: self.modes?,
@@ -158,6 +181,7 @@ impl ParsedRequest {
             kernel_buffers: self.kernel_buffers?,
             check,
             pacing: self.pacing.into_requested()?,
+            peers: self.peers.into_requested()?,
             message_options: self.message_options.combine()?,
             instruments: self.instruments?,
             events: self.events.unwrap_or_default(),

@@ -12,6 +12,7 @@ use ipcperf_observe::Instrument;
 
 use super::options::Options;
 use super::pacing::RequestedPacing;
+use super::peers::RequestedPeers;
 use super::stopping_rule::{check_minimum, range_error};
 use super::{Events, Grouping, StoppingRule, Total};
 use crate::error::Error;
@@ -46,6 +47,8 @@ pub struct Request {
     pub check: PayloadCheck,
     /// Schedules of paced traffic.
     pub pacing: RequestedPacing,
+    /// Numbers of peers, for workloads with several.
+    pub peers: RequestedPeers,
     /// Every combination of message options.
     pub message_options: Vec<MessageOptions>,
     /// Instruments.
@@ -92,6 +95,7 @@ impl Request {
             kernel_buffers: vec![KernelBuffer::Default],
             check: PayloadCheck::Off,
             pacing: RequestedPacing::default(),
+            peers: RequestedPeers::default(),
             message_options: vec![MessageOptions::default()],
             instruments: Vec::new(),
             events: Events::new(),

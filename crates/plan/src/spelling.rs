@@ -182,7 +182,8 @@ mod tests {
         let far = parse_workload("zzz").unwrap_err().to_string();
         assert_eq!(
             far,
-            "unknown workload `zzz`; expected one of stream, round-trip, request-reply, paced"
+            "unknown workload `zzz`; expected one of stream, round-trip, request-reply, paced, fan-in, fan-out, pairs, \
+             pairs-round-trip, server"
         );
     }
 

@@ -105,6 +105,7 @@ fn check_case(case: &Case, requested: &mut RequestedMechanisms) -> Result<(), Er
     check_options(mechanism, spec)?;
     check_amounts(case)?;
     check_pacing(case)?;
+    super::peers::check_stored(spec).map_err(Error::usage)?;
     check_cpus(case.placement, spec)?;
     check_instruments(case)?;
     let run_by_run = spec.warm_up == WarmUp::None && spec.repeats.is_none();

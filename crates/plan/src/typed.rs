@@ -85,6 +85,8 @@ pub struct TypedRequest<'a> {
     pub kernel_buffers: Option<TypedLevels<'a>>,
     /// Flags of the schedule.
     pub pacing: TypedPacing<'a>,
+    /// Flags of workloads with several peers.
+    pub peers: TypedPeers<'a>,
     /// Flags of the message options.
     pub message_options: TypedMessageOptions<'a>,
     /// Value of `--instrument`.
@@ -122,6 +124,15 @@ pub struct TypedPacing<'a> {
     pub duration_s: Option<f64>,
     /// Search for the knee, if `--find-knee` was given.
     pub knee: Option<TypedKnee>,
+}
+
+/// Peers of workloads with several in the words of the user. An omitted setting has its default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TypedPeers<'a> {
+    /// Value of `--peers`.
+    pub peers: Option<TypedLevels<'a>>,
+    /// Value of `--traffic`.
+    pub traffic: Option<TypedLevels<'a>>,
 }
 
 /// Search for the knee in the words of the user.

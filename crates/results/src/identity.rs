@@ -30,7 +30,11 @@ pub struct CaseIdentity {
     pub mode: Mode,
     /// Placement of the peers on CPUs.
     pub placement: String,
-    /// CPUs of sender and receiver, or of the single thread; empty if the scheduler chose.
+    /// Number of peers on the side that has several, or of pairs; absent for workloads with two peers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peers: Option<u32>,
+    /// CPUs of sender and receiver, or of the single thread; with more peers, of all of them, the senders first. Empty if the
+    /// scheduler chose.
     pub cpus: Vec<u32>,
     /// Bytes passed to one call, or size of one message.
     pub buffer_bytes: u64,
@@ -80,6 +84,9 @@ pub struct CaseIdentity {
 
 /// Keys of the schedule of a case, which only paced cases have.
 pub const SCHEDULE_KEYS: [&str; 4] = ["rate_per_s", "arrivals", "pacer", "scheduled_messages"];
+
+/// Keys that only samples of cases with several peers have.
+pub const PEERS_KEYS: [&str; 4] = ["peers", "slowest_peer_per_s", "fastest_peer_per_s", "fairness"];
 
 /// Maximum length of a name, bytes. No measured file has a longer one. Tables, figures and their texts repeat names
 /// many times, so an untrusted file must not have huge ones.
@@ -187,9 +194,10 @@ impl CaseIdentity {
             workload: spec.workload,
             mode: spec.mode,
             placement: placement.to_string(),
+            peers: spec.peers.as_ref().map(|peers| peers.count),
             cpus: match spec.cpus {
                 Some([cpu, _]) if spec.mode == Mode::OneThread => vec![cpu],
-                Some(cpus) => cpus.to_vec(),
+                Some(_) => spec.peer_cpus(),
                 None => Vec::new(),
             },
             buffer_bytes: spec.buffer_bytes,
@@ -199,8 +207,7 @@ impl CaseIdentity {
             payload: spec.message_options.content,
             buffers: spec.message_options.buffers,
             first_touch: spec.message_options.first_touch,
-            reply: (spec.workload == WorkloadKind::RequestReply)
-                .then_some(spec.message_options.reply),
+            reply: spec.workload.takes_reply().then_some(spec.message_options.reply),
             reply_bytes: spec.reply_bytes(),
             rate_per_s: spec.pacing.map(|pacing| pacing.rate_per_s),
             arrivals: spec.pacing.map(|pacing| pacing.arrivals),

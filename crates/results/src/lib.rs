@@ -17,6 +17,7 @@ mod origin;
 mod paced_values;
 mod parse_error;
 mod parsed_block;
+mod peer_record;
 mod planned;
 mod read;
 mod record;
@@ -30,9 +31,10 @@ mod warnings;
 mod write;
 
 pub use error::Error;
-pub use identity::{CaseIdentity, RunIdentity, SCHEDULE_KEYS};
+pub use identity::{CaseIdentity, PEERS_KEYS, RunIdentity, SCHEDULE_KEYS};
 pub use origin::Origin;
 pub use parse_error::ParseError;
+pub use peer_record::PeerRecord;
 pub use planned::{
     CustomRecord, PlanRecord, RefusedRecord, SpecRecord, UnavailableInstrumentRecord,
     UnavailableRecord,

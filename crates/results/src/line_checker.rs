@@ -1,7 +1,7 @@
 //! Checks the lines of a results file: each must be there once.
 //!
-//! The number of a line is its position below the header. Each run has one line, followed by the observations of
-//! its instruments. While this holds, no line needs a second look. If it does not hold, lines were lost or
+//! The number of a line is its position below the header. Each run has one line, followed by its peers, if it has
+//! several, and by the observations of its instruments. While this holds, no line needs a second look. If it does not hold, lines were lost or
 //! duplicated, and all of them are checked again in order.
 
 use std::collections::{HashMap, HashSet};
@@ -9,6 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::line_kind::LineKind;
 use super::parsed_block::ParsedBlock;
+use super::peer_record::PeerRecord;
 use super::record::{FailedRun, Footer, ObservationRecord};
 use super::tally::Tally;
 use crate::sample::Sample;
@@ -18,6 +19,7 @@ use crate::sample::Sample;
 pub(super) struct RawLines {
     kinds: Vec<LineKind>,
     samples: Vec<Sample>,
+    peers: Vec<PeerRecord>,
     observations: Vec<ObservationRecord>,
     failures: Vec<FailedRun>,
     footers: Vec<Footer>,
@@ -31,6 +33,7 @@ pub(super) struct RawLines {
 #[derive(Debug, Default)]
 pub(super) struct CheckedLines {
     pub(super) samples: Vec<Sample>,
+    pub(super) peers: Vec<PeerRecord>,
     pub(super) observations: Vec<ObservationRecord>,
     pub(super) failures: Vec<FailedRun>,
     pub(super) footer: Option<Footer>,
@@ -39,7 +42,7 @@ pub(super) struct CheckedLines {
     pub(super) tally: Tally,
     /// Number of lines that occurred before.
     pub(super) duplicates: u64,
-    /// Number of observations whose run has no line.
+    /// Number of peers and observations whose run has no line.
     pub(super) orphans: u64,
     /// Missing line numbers, as the first and last number of each gap.
     pub(super) gaps: Vec<(u64, u64)>,
@@ -63,6 +66,7 @@ impl RawLines {
         self.last_run = part.last_run.or_else(|| self.last_run.take());
         self.kinds.extend(part.kinds);
         self.samples.extend(part.samples);
+        self.peers.extend(part.peers);
         self.observations.extend(part.observations);
         self.failures.extend(part.failures);
         self.footers.extend(part.footers);
@@ -77,6 +81,7 @@ impl RawLines {
         let tally = Tally {
             last_seq: self.count(),
             samples: self.samples.len() as u64,
+            peers: self.peers.len() as u64,
             observations: self.observations.len() as u64,
             failures: self.failures.len() as u64,
             lost_lines: 0,
@@ -84,6 +89,7 @@ impl RawLines {
         CheckedLines {
             is_closed: self.kinds.last() == Some(&LineKind::Footer),
             samples: self.samples,
+            peers: self.peers,
             observations: self.observations,
             failures: self.failures,
             footer: self.footers.into_iter().next_back(),
@@ -102,7 +108,7 @@ struct LineChecker {
     numbers: HashSet<u64>,
     /// The most recent run, if its observations are duplicates.
     duplicated_run: Option<String>,
-    /// Runs that have observations.
+    /// Runs that have peers or observations.
     observed: HashSet<String>,
     footers: Vec<Footer>,
     bad: u64,
@@ -120,6 +126,7 @@ enum Occurrence {
 impl LineChecker {
     fn check(mut self, lines: RawLines) -> CheckedLines {
         let mut samples = lines.samples.into_iter();
+        let mut peers = lines.peers.into_iter();
         let mut observations = lines.observations.into_iter();
         let mut failures = lines.failures.into_iter();
         let mut footers = lines.footers.into_iter();
@@ -131,6 +138,7 @@ impl LineChecker {
                     self.checked.is_closed = false;
                 }
                 LineKind::Sample => samples.next().into_iter().for_each(|one| self.add_sample(one)),
+                LineKind::Peer => peers.next().into_iter().for_each(|one| self.add_peer(one)),
                 LineKind::Observation => {
                     observations.next().into_iter().for_each(|one| self.add_observation(one));
                 }
@@ -174,18 +182,31 @@ impl LineChecker {
         self.count(Occurrence::Repeated)
     }
 
-    /// Records an observation, which belongs to the run of the closest line above it.
-    fn add_observation(&mut self, seen: ObservationRecord) {
-        let is_new = self.insert_number(seen.seq);
-        if self.duplicated_run.as_ref() == Some(&seen.run_id) || !is_new {
-            self.count(Occurrence::Repeated);
-        } else if self.runs.contains_key(&seen.run_id) {
-            self.count(Occurrence::First);
-            self.observed.insert(seen.run_id.clone());
-            self.checked.observations.push(seen);
-        } else {
-            self.checked.orphans += 1;
+    fn add_peer(&mut self, peer: PeerRecord) {
+        if self.add_follower(&peer.run_id, peer.seq) == Occurrence::First {
+            self.checked.peers.push(peer);
         }
+    }
+
+    fn add_observation(&mut self, seen: ObservationRecord) {
+        if self.add_follower(&seen.run_id, seen.seq) == Occurrence::First {
+            self.checked.observations.push(seen);
+        }
+    }
+
+    /// Records a line that belongs to the run `run_id`, that of the closest line above it. If that run has no line, the line
+    /// does not count.
+    fn add_follower(&mut self, run_id: &str, seq: Option<u64>) -> Occurrence {
+        let is_new = self.insert_number(seq);
+        if self.duplicated_run.as_deref() == Some(run_id) || !is_new {
+            return self.count(Occurrence::Repeated);
+        }
+        if !self.runs.contains_key(run_id) {
+            self.checked.orphans += 1;
+            return Occurrence::Repeated;
+        }
+        self.observed.insert(run_id.to_owned());
+        self.count(Occurrence::First)
     }
 
     fn add_footer(&mut self, footer: Footer) {
@@ -227,6 +248,7 @@ impl LineChecker {
         sorted.tally = Tally {
             last_seq: numbers.last().copied().unwrap_or(lines),
             samples: sorted.samples.len() as u64,
+            peers: sorted.peers.len() as u64,
             observations: sorted.observations.len() as u64,
             failures: sorted.failures.len() as u64,
             lost_lines: lost,
@@ -296,6 +318,7 @@ mod tests {
                         complete: true,
                         samples: 0,
                         observations: None,
+                        peers: 0,
                         failures: 0,
                         lost_lines: 0,
                         probe_effects: Vec::new(),

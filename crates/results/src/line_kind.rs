@@ -6,6 +6,7 @@ pub(super) enum LineKind {
     /// A copy of the first line: another copy of the file begins.
     Header,
     Sample,
+    Peer,
     Observation,
     Failure,
     Footer,

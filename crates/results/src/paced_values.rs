@@ -138,7 +138,13 @@ pub(crate) enum Traffic {
 
 impl PacedValues {
     /// Builds the values of a run of `pacing`.
-    pub(crate) fn new(pacing: &Pacing, measured: PacedMeasurement, traffic: Traffic) -> Self {
+    ///
+    /// `connections`: number of receivers of the messages of one sender, or of senders.
+    pub(crate) fn new(
+        (pacing, connections): (&Pacing, u64),
+        measured: PacedMeasurement,
+        traffic: Traffic,
+    ) -> Self {
         let pacer = &measured.pacer;
         let share = |delays: &SendDelays| share(delays.messages, pacer.sent_messages);
         let spins = pacing.pacer == Pacer::Spin;
@@ -161,7 +167,7 @@ impl PacedValues {
         }
         let values = Self {
             achieved_per_s: Some(measured.achieved_per_s),
-            saturated: Some(measured.is_saturated(pacing.messages)),
+            saturated: Some(measured.is_saturated(pacing.messages * connections)),
             backlog_messages: measured.backlogs.last().copied(),
             clock_uncertainty_ns: measured.clock_uncertainty_ns,
             outside_gaps_ns_p99: measured.outside_gaps.p99_ns,

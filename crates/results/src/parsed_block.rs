@@ -10,6 +10,7 @@ use ipcperf_model::mechanism::CaseFacts;
 use memchr::memchr_iter;
 
 use super::fast_sample::parse_sample_fast;
+use super::peer_record::PeerRecord;
 use super::planned::{PlanRecord, SpecRecord};
 use super::record::{FailedRun, Footer, Header, ObservationRecord, ResultsLine};
 use super::roles::KeyCache;
@@ -109,14 +110,15 @@ fn case_contexts(plan: &PlanRecord) -> HashMap<String, CaseContext> {
 pub(super) struct ParsedBlock {
     pub(super) kinds: Vec<LineKind>,
     pub(super) samples: Vec<Sample>,
+    pub(super) peers: Vec<PeerRecord>,
     pub(super) observations: Vec<ObservationRecord>,
     pub(super) failures: Vec<FailedRun>,
     pub(super) footers: Vec<Footer>,
     /// Number of the first line, valid if the lines are numbered consecutively.
     pub(super) numbered_from: Option<u64>,
-    /// Whether the numbers are not consecutive, or observations do not follow their run.
+    /// Whether the numbers are not consecutive, or peers and observations do not follow their run.
     pub(super) is_irregular: bool,
-    /// Run of the observations above the first run.
+    /// Run of the lines above the first run.
     pub(super) leading_run: Option<String>,
     pub(super) last_run: Option<String>,
     /// Names of runs, as hashes.
@@ -187,7 +189,17 @@ impl ParsedBlock {
                 Err(LineError::Fatal("a second header, of another measurement".to_owned()))
             }
             ResultsLine::Sample(sample) => self.add_sample(sample, known),
-            ResultsLine::Observation(seen) => self.add_observation(seen),
+            ResultsLine::Peer(peer) => {
+                self.note_follower(&peer.run_id, peer.seq)?;
+                self.peers.push(peer);
+                Ok(LineKind::Peer)
+            }
+            ResultsLine::Observation(seen) => {
+                check_name(&seen.instrument)?;
+                self.note_follower(&seen.run_id, seen.seq)?;
+                self.observations.push(seen);
+                Ok(LineKind::Observation)
+            }
             ResultsLine::Failure(mut failure) => {
                 failure.run.case.check_names()?;
                 known.fill_case(&mut failure.run.case);
@@ -218,15 +230,15 @@ impl ParsedBlock {
         Ok(LineKind::Sample)
     }
 
-    fn add_observation(&mut self, seen: ObservationRecord) -> Result<LineKind, LineError> {
-        [&seen.run_id, &seen.instrument].into_iter().try_for_each(|name| check_name(name))?;
+    /// Records a line that follows that of the run `run_id`.
+    fn note_follower(&mut self, run_id: &str, seq: Option<u64>) -> Result<(), LineError> {
+        check_name(run_id)?;
         match (&self.last_run, &self.leading_run) {
-            (Some(run), _) | (None, Some(run)) => self.is_irregular |= *run != seen.run_id,
-            (None, None) => self.leading_run = Some(seen.run_id.clone()),
+            (Some(run), _) | (None, Some(run)) => self.is_irregular |= *run != run_id,
+            (None, None) => self.leading_run = Some(run_id.to_owned()),
         }
-        self.note_number(seen.seq);
-        self.observations.push(seen);
-        Ok(LineKind::Observation)
+        self.note_number(seq);
+        Ok(())
     }
 
     /// Records the number of the next line.

@@ -14,6 +14,7 @@ use super::identity::CaseIdentity;
 use super::line_checker::RawLines;
 use super::parse_error::{ParseError, shorten};
 use super::parsed_block::{MAX_BAD_LINES, ParseContext, ParsedBlock};
+use super::peer_record::PeerRecord;
 use super::planned::RefusedRecord;
 use super::record::{FailedRun, Footer, Header, ObservationRecord, ResultsLine, final_failures};
 use super::tally::Tally;
@@ -28,6 +29,8 @@ pub struct Results {
     pub header: Header,
     /// Samples, in the order of their runs.
     pub samples: Vec<Sample>,
+    /// Peers of runs with more than two.
+    pub peers: Vec<PeerRecord>,
     /// Observations of instruments.
     pub observations: Vec<ObservationRecord>,
     /// Failures that no later attempt at the same run corrected.
@@ -268,6 +271,7 @@ impl ReaderState {
             header,
             failures: final_failures(sorted.failures, &sorted.samples),
             samples: sorted.samples,
+            peers: sorted.peers,
             observations: sorted.observations,
             footer: sorted.footer,
             end: if is_closed { FileEnd::Closed } else { FileEnd::Open },
@@ -301,6 +305,7 @@ mod tests {
             complete: true,
             samples: 1,
             observations: Some(0),
+            peers: 0,
             failures: 0,
             lost_lines: 0,
             probe_effects: Vec::new(),

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::identity::RunIdentity;
+use super::peer_record::PeerRecord;
 use super::planned::PlanRecord;
 use crate::sample::Sample;
 
@@ -23,6 +24,8 @@ pub enum ResultsLine {
     Header(Header),
     /// The measurements of one run.
     Sample(Sample),
+    /// One of several peers of a role in one run.
+    Peer(PeerRecord),
     /// The observations of an instrument for one role in one run.
     Observation(ObservationRecord),
     /// The reason why one run produced no measurement.
@@ -157,6 +160,9 @@ pub struct Footer {
     /// Number of observations in the file.
     #[serde(default)]
     pub observations: Option<u64>,
+    /// Number of peers in the file; absent in files of older versions.
+    #[serde(default)]
+    pub peers: u64,
     /// Number of failures in the file, including those that a later attempt corrected.
     pub failures: u64,
     /// Number of lines that the file had lost when it was resumed; their runs were repeated.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::intrusive::is_any_intrusive;
 use super::paced_values::{PacedValues, Traffic};
+use super::peer_record::rate_range;
 use super::roles::RoleValues;
 use crate::identity::{CaseIdentity, RunIdentity};
 
@@ -126,6 +127,16 @@ pub struct Sample {
     /// Values of a paced run.
     #[serde(flatten)]
     pub paced: PacedValues,
+    /// Messages, or round trips, per second of the slowest of several peers. Absent, like the two values below, for workloads
+    /// with one sender and one receiver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest_peer_per_s: Option<f64>,
+    /// Messages, or round trips, per second of the fastest peer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fastest_peer_per_s: Option<f64>,
+    /// Rate of the slowest peer divided by that of the fastest: 1 if all were equally fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<f64>,
     /// Round trip of a cache line between the two CPUs, ns: mean of the probes before and after the run.
     pub cacheline_round_trip_ns: Option<f64>,
     /// Round trip of a cache line before the run, ns.
@@ -229,6 +240,7 @@ impl Sample {
         let timed_every = measurement.round_trips.as_ref().map(|trips| trips.timed_every);
         let trips = measurement.round_trips.as_ref().map(|trips| &trips.latencies);
         let probes = measurement.cacheline_round_trip_ns;
+        let peer_rates = rate_range(&measurement.peers);
         let roles = &measurement.roles;
         Self {
             seq: None,
@@ -266,6 +278,9 @@ impl Sample {
             round_trip_ns_max: trips.map(|trips| trips.max_ns),
             round_trip_timed_every: timed_every,
             paced,
+            slowest_peer_per_s: peer_rates.map(|[slowest, _]| slowest),
+            fastest_peer_per_s: peer_rates.map(|[_, fastest]| fastest),
+            fairness: peer_rates.map(|[slowest, fastest]| slowest / fastest),
             cacheline_round_trip_ns: probes.map(|[before, after]| f64::midpoint(before, after)),
             cacheline_round_trip_before_ns: probes.map(|[before, _]| before),
             cacheline_round_trip_after_ns: probes.map(|[_, after]| after),
@@ -289,7 +304,8 @@ fn take_paced(case: &CaseIdentity, measurement: &mut Measurement) -> PacedValues
         let latencies = measured.from_schedule.clone();
         measurement.round_trips = Some(RoundTrips { timed_every: 1, latencies });
     }
-    PacedValues::new(&pacing, measured, traffic)
+    let connections = u64::from(case.peers.unwrap_or(1));
+    PacedValues::new((&pacing, connections), measured, traffic)
 }
 
 fn traffic(case: &CaseIdentity) -> Traffic {

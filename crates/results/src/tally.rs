@@ -9,6 +9,8 @@ pub struct Tally {
     pub last_seq: u64,
     /// Number of samples.
     pub samples: u64,
+    /// Number of peers.
+    pub peers: u64,
     /// Number of observations.
     pub observations: u64,
     /// Number of failures.
@@ -25,6 +27,10 @@ impl Tally {
             ResultsLine::Sample(sample) => {
                 self.samples += 1;
                 &mut sample.seq
+            }
+            ResultsLine::Peer(peer) => {
+                self.peers += 1;
+                &mut peer.seq
             }
             ResultsLine::Observation(seen) => {
                 self.observations += 1;

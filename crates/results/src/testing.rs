@@ -72,6 +72,7 @@ pub fn sample(
     elapsed_ns: u64,
 ) -> Sample {
     let case = CaseIdentity {
+        peers: None,
         case_id: format!("{mechanism}/{}/2proc/same/{buffer_bytes}", workload.name()),
         mechanism: mechanism.to_owned(),
         options: BTreeMap::new(),
@@ -136,6 +137,7 @@ fn measurement(workload: WorkloadKind, buffer_bytes: u64, elapsed_ns: u64) -> Me
         cacheline_round_trip_ns: None,
         steal_ns: Some(0),
         roles: Vec::new(),
+        peers: Vec::new(),
         objects: Vec::new(),
         counter_readings: Vec::new(),
         repeats: Vec::new(),
@@ -190,6 +192,7 @@ pub fn analyzed_file(
     }
     let header = header(cases, refused);
     let results = Results {
+        peers: Vec::new(),
         header,
         samples,
         observations: Vec::new(),

@@ -265,6 +265,19 @@ impl Consumer {
         self.waiter.wait_until(record, notices)
     }
 
+    /// Whether the next receive would not wait: a message, or its first piece, has arrived, or the producer is gone. Frees
+    /// the space of what was received, which the producer may be waiting for.
+    #[inline]
+    pub fn is_ready(&mut self) -> bool {
+        if self.memory.word(self.position).load(Ordering::Acquire) != 0 {
+            return true;
+        }
+        if self.published != self.position {
+            self.publish();
+        }
+        self.memory.header().closed.0.load(Ordering::Acquire) != 0
+    }
+
     /// Position of the next record, bytes since the ring's creation.
     #[cfg(test)]
     pub(crate) fn position(&self) -> u64 {

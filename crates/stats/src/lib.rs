@@ -42,8 +42,8 @@ pub use correction::{benjamini_hochberg, holm};
 pub use curve::{
     BlockSelection, ChangePoint, Course, Crossing, CrossingDirection, CrossingPoint, Curve,
     CurveError, CurveStatisticError, Inflection, LastingCrossing, LevelShape, LevelValue,
-    LocatedSlope, OpenInterval, PairedMeans, Peak, Plateau, Slope, crossing, geometric_means,
-    shapes,
+    LinearSlope, LocatedSlope, OpenInterval, PairedMeans, Peak, Plateau, Scalability, Slope,
+    crossing, geometric_means, shapes,
 };
 pub use degenerate::Degenerate;
 pub use description::{Description, describe, geometric_mean, mean_interval};

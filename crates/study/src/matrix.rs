@@ -7,8 +7,8 @@ use ipcperf_model::suggestion::nearest;
 use ipcperf_model::{CustomKind, PayloadCheck};
 use ipcperf_plan::{
     CustomFiles, Error, Factor, FactorError, MAX_CELLS, OptionSetting, ParsedRequest, Request,
-    TypedLevels, TypedMessageOptions, TypedPacing, TypedRequest, custom_name, mechanism_names,
-    options_prefix,
+    TypedLevels, TypedMessageOptions, TypedPacing, TypedPeers, TypedRequest, custom_name,
+    mechanism_names, options_prefix,
 };
 
 use super::document::Entry;
@@ -345,6 +345,7 @@ fn typed(values: &Values, custom_files: CustomFiles) -> TypedRequest<'_> {
             duration_s: values.number(Factor::Duration.key()),
             knee: None,
         },
+        peers: TypedPeers { peers: words(Factor::Peers), traffic: words(Factor::Traffic) },
         message_options: TypedMessageOptions {
             touch: words(Factor::Touch),
             payload: words(Factor::Payload),

@@ -186,6 +186,18 @@ const MATRIX_KEYS: &[Key] = &[
         "size of the reply to a request; echo: the request is sent back",
     ),
     factor_key(
+        Factor::Peers,
+        ValueType::Levels,
+        "\"1,2,4,8\"",
+        "number of peers of the workloads fan-in, fan-out, pairs and server",
+    ),
+    factor_key(
+        Factor::Traffic,
+        ValueType::Levels,
+        "\"round-trip\"",
+        "traffic of the workload pairs: stream, round-trip",
+    ),
+    factor_key(
         Factor::Rate,
         ValueType::Levels,
         "\"1k,20k\"",

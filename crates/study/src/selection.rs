@@ -18,7 +18,7 @@ const MECHANISM: &str = Factor::Mechanism.key();
 
 /// The factors by which cases differ. Options are also factors; their names begin with the mechanism. Matrix keys that
 /// are factors have the same names.
-pub const FACTORS: [&str; 16] = [
+pub const FACTORS: [&str; 17] = [
     MATRIX,
     MECHANISM,
     Factor::Workload.key(),
@@ -31,6 +31,7 @@ pub const FACTORS: [&str; 16] = [
     Factor::Buffers.key(),
     Factor::FirstTouch.key(),
     Factor::Reply.key(),
+    Factor::Peers.key(),
     Factor::Rate.key(),
     Factor::Arrivals.key(),
     Factor::Pacer.key(),

@@ -148,6 +148,41 @@ PACED: Columns = PACED_RUN | {
     "round_trip_from_send_histogram": Kind.TEXT,
 }
 
+# Keys that only cases with several peers have.
+PEERS_RUN: Columns = {"peers": Kind.INTEGER}
+
+SEVERAL_PEERS: Columns = PEERS_RUN | {
+    "slowest_peer_per_s": Kind.NUMBER,
+    "fastest_peer_per_s": Kind.NUMBER,
+    "fairness": Kind.NUMBER,
+}
+
+PEER: Columns = {
+    "seq": Kind.INTEGER,
+    "run_id": Kind.TEXT,
+    "case_id": Kind.TEXT,
+    "role": Kind.TEXT,
+    "peer": Kind.INTEGER,
+    "cpu": Kind.INTEGER,
+    "elapsed_ns": Kind.INTEGER,
+    "messages": Kind.INTEGER,
+    "messages_per_s": Kind.NUMBER,
+    "cpu_ns": Kind.INTEGER,
+    "voluntary_switches": Kind.INTEGER,
+    "involuntary_switches": Kind.INTEGER,
+    "run_delay_ns": Kind.INTEGER,
+    "one_way_ns_p50": Kind.INTEGER,
+    "one_way_ns_p90": Kind.INTEGER,
+    "one_way_ns_p99": Kind.INTEGER,
+    "one_way_ns_max": Kind.INTEGER,
+    "round_trip_ns_p50": Kind.INTEGER,
+    "round_trip_ns_p90": Kind.INTEGER,
+    "round_trip_ns_p99": Kind.INTEGER,
+    "round_trip_ns_p999": Kind.INTEGER,
+    "round_trip_ns_max": Kind.INTEGER,
+    "round_trip_ns_mean": Kind.NUMBER,
+}
+
 FAILURE: Columns = RUN | {
     "what": Kind.TEXT,
     "where": Kind.TEXT,
@@ -164,9 +199,10 @@ _OF_A_ROLE = re.compile(r"(sender|receiver|both|broker)_")
 
 
 def of_a_run(name: str) -> Kind | None:
-    """Returns the kind of a key that only some runs have: of an option, paced runs or one role. Else None."""
-    if name in PACED:
-        return PACED[name]
+    """Returns the kind of a key that only some runs have: of an option, rate, peers or role. Else None."""
+    only_some = PACED | SEVERAL_PEERS
+    if name in only_some:
+        return only_some[name]
     if name.startswith("option_"):
         return Kind.TEXT
     return Kind.INTEGER if _OF_A_ROLE.match(name) else None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipcperf.columns import OBSERVATION, Columns, Kind, inferred, of_a_run
+from ipcperf.columns import OBSERVATION, PEER, Columns, Kind, inferred, of_a_run
 from ipcperf.errors import BadResults
 from ipcperf.lines import Fields, Record
 from ipcperf.suffixes import units
@@ -28,6 +28,15 @@ def of_runs(path: Path, records: Sequence[Record], columns: Columns) -> pd.DataF
     """
     plain = [Record(line, _plain(fields)) for line, fields in records]
     return _table(path, plain, columns, of_a_run)
+
+
+def of_peers(path: Path, records: Sequence[Record]) -> pd.DataFrame:
+    """Returns a table of the peers of runs with several.
+
+    Raises:
+        BadResults: a known key has a value of the wrong type.
+    """
+    return _table(path, records, PEER, lambda _: None)
 
 
 def of_observations(path: Path, records: Sequence[Record]) -> dict[str, pd.DataFrame]:

@@ -32,6 +32,7 @@ class Lines:
 
     header: Fields
     samples: list[Record] = field(default_factory=list)
+    peers: list[Record] = field(default_factory=list)
     observations: list[Record] = field(default_factory=list)
     failures: list[Record] = field(default_factory=list)
     footer: Fields | None = None
@@ -45,6 +46,7 @@ _RUN = ("run_id", "block", "attempt", "repetition", "case_id", "mechanism", "opt
 # Keys that a line must have to be usable.
 _NEEDED = {
     "sample": (*_RUN, "elapsed_ns", "messages"),
+    "peer": ("run_id", "role", "peer"),
     "observation": ("run_id", "instrument"),
     "failure": (*_RUN, "what", "where"),
     "footer": ("complete",),
@@ -115,7 +117,12 @@ def _add(lines: Lines, path: Path, record: Record) -> None:
     if kind == "footer":
         lines.footer = record.fields
     else:
-        of_kind = {"sample": lines.samples, "observation": lines.observations, "failure": lines.failures}
+        of_kind = {
+            "sample": lines.samples,
+            "peer": lines.peers,
+            "observation": lines.observations,
+            "failure": lines.failures,
+        }
         of_kind[str(kind)].append(record)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ipcperf.columns import FAILURE, SAMPLE
 from ipcperf.errors import NotObserved, TornResults, UnreadableResults
-from ipcperf.frame import of_observations, of_runs
+from ipcperf.frame import of_observations, of_peers, of_runs
 from ipcperf.lines import Lines, read_lines
 from ipcperf.summary import summary
 
@@ -48,6 +48,7 @@ class Results:
             numbers are Int64, means float64, names string, ``verify`` boolean. Each option of a mechanism is
             a column ``option_NAME``, null if the mechanism does not have it or it was not set. ``cpus`` and
             ``instruments`` are comma-separated text. ``samples.attrs["units"]`` has the units of columns.
+        peers: one row per peer of each run with several: role, number, messages, latencies, CPU time.
         observations: by instrument, a table with one row per observation, for all runs.
         failures: one row per failed run: ``what``, ``where``, ``errno``, ``remedy``, ``transient``
             (``ipcperf resume`` retries such a run).
@@ -58,6 +59,7 @@ class Results:
     path: Path
     header: Mapping[str, Any]
     samples: pd.DataFrame
+    peers: pd.DataFrame
     observations: Mapping[str, pd.DataFrame]
     failures: pd.DataFrame
     footer: Mapping[str, Any] | None
@@ -119,6 +121,7 @@ def read(path: str | os.PathLike[str]) -> Results:
         path=path,
         header=lines.header,
         samples=of_runs(path, lines.samples, SAMPLE),
+        peers=of_peers(path, lines.peers),
         observations=of_observations(path, lines.observations),
         failures=of_runs(path, lines.failures, FAILURE),
         footer=lines.footer,

@@ -38,6 +38,8 @@ pub struct Mechanism<'a> {
     pub unrelated: Unrelated,
     /// Participant other than the peers that does part of the work.
     pub helper: Helper,
+    /// What it can do with more than two peers.
+    pub many_peers: ManyPeers,
     /// Options of the mechanism.
     pub options: &'static [OptionSpec],
     /// Modes that it can run in.
@@ -57,6 +59,32 @@ pub struct Mechanism<'a> {
     pub missing: Option<&'a Unavailable>,
     /// Runs one case in this process, which must be a fresh worker.
     pub execute: fn(&RunSpec, &Mechanism<'_>) -> WorkerReport,
+}
+
+/// What a mechanism can do with more than two peers. Each of them has a connection of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManyPeers {
+    /// One peer can wait for all of its connections at once, in a system call that takes several descriptors.
+    Multiplexed,
+    /// One peer can poll its connections in turn.
+    Polled,
+    /// A peer can wait for one connection only, so it can send over several, but not receive from whichever has a message.
+    OneByOne,
+    /// It cannot be opened more than once in a run, for this reason.
+    TwoPeersOnly(&'static str),
+}
+
+impl ManyPeers {
+    /// Description in a few words, for lists of mechanisms.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Multiplexed => "a connection each; waits for all in epoll or poll",
+            Self::Polled => "a connection each; polls them in turn",
+            Self::OneByOne => "a connection each; cannot wait for several",
+            Self::TwoPeersOnly(_) => "no",
+        }
+    }
 }
 
 /// One option of a mechanism, set with `--set MECHANISM.NAME=VALUE`.
@@ -197,6 +225,7 @@ impl Mechanism<'_> {
         peer_death: PeerDeath::NotDetected,
         unrelated: Unrelated::Yes,
         helper: Helper::None,
+        many_peers: ManyPeers::OneByOne,
         options: &[],
         modes: &Mode::ALL,
         documentation: Documentation {
@@ -224,6 +253,7 @@ impl Mechanism<'_> {
             FormattedFact::new("waits", "waiting", self.waits.name()),
             FormattedFact::new("payload", "payload", self.payload.name()),
             FormattedFact::new("peer_death", "peer death", self.peer_death.name()),
+            FormattedFact::new("many_peers", "many peers", self.many_peers.description()),
             FormattedFact::new("unrelated_users", "between users", self.unrelated.description()),
         ]
     }

@@ -54,6 +54,10 @@ pub trait MessageEnd {
     /// As [`Endpoint::flush`].
     #[allow(clippy::missing_errors_doc, reason = "see the first function")]
     fn flush(&mut self) -> Result<(), Errno>;
+    /// As [`Endpoint::drain`].
+    fn drain(&mut self);
+    /// As [`Endpoint::is_ready`].
+    fn is_ready(&mut self) -> Option<bool>;
     /// As [`Endpoint::descriptors`].
     fn descriptors(&self) -> Option<Descriptors<'_>>;
 }
@@ -96,5 +100,7 @@ impl<E: Endpoint> MessageEnd for E {
         mut fn release(&mut self) -> Result<(), Errno>;
         mut fn send_taken(&mut self) -> Result<(), Errno>;
         mut fn flush(&mut self) -> Result<(), Errno>;
+        mut fn is_ready(&mut self) -> Option<bool>;
+        mut fn drain(&mut self) -> ();
     }
 }

@@ -2,6 +2,7 @@
 
 mod facts;
 mod message_end;
+mod multiplexing;
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
@@ -12,10 +13,11 @@ use ipcperf_model::{Failure, Mode, Privilege, RunSpec};
 use rustix::io::Errno;
 
 pub use facts::{
-    Choice, Documentation, FormattedFact, Limit, Mechanism, OptionSpec, OptionValues,
+    Choice, Documentation, FormattedFact, Limit, ManyPeers, Mechanism, OptionSpec, OptionValues,
     UnavailableValue,
 };
 pub use message_end::{EndTraits, MessageEnd};
+pub use multiplexing::{MULTIPLEX, Multiplexing};
 
 /// Where the peers run relative to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +36,11 @@ pub fn peer_placement(spec: &RunSpec) -> PeerPlacement {
     match spec.cpus {
         _ if spec.mode == Mode::OneThread => PeerPlacement::OneCpu,
         None => PeerPlacement::Unpinned,
-        Some([sender, receiver]) if sender == receiver => PeerPlacement::OneCpu,
+        Some([sender, receiver]) if sender == receiver && spec.all_cpus().len() == 1 => {
+            PeerPlacement::OneCpu
+        }
+        // Several peers may share each CPU.
+        Some(_) if spec.connections() > 1 => PeerPlacement::Unpinned,
         Some(_) => PeerPlacement::SeparateCpus,
     }
 }
@@ -80,7 +86,11 @@ impl<'a> Setup<'a> {
             buffer_bytes: spec.largest_bytes(),
             kernel_buffer_requested_bytes: spec.kernel_buffer.requested_bytes(spec.buffer_bytes),
             privilege: spec.kernel_buffer.privilege(),
-            placement: peer_placement(spec),
+            placement: match spec.has_shared_cpus() {
+                // A peer that polls would keep another one from running, though not the one that it waits for.
+                true => PeerPlacement::OneCpu,
+                false => peer_placement(spec),
+            },
             cpus: spec.cpus,
             blocking: match spec.mode {
                 Mode::OneThread => Blocking::Try,
@@ -290,6 +300,12 @@ pub trait Endpoint: Send + 'static {
 
     /// Discards unread data: the end marks of a lossy stream.
     fn drain(&mut self) {}
+
+    /// Whether the next receive would not wait, for ends without [`Endpoint::descriptors`] that can tell; `None` for all
+    /// others.
+    fn is_ready(&mut self) -> Option<bool> {
+        None
+    }
 
     /// Descriptors to poll for room and for data, if any.
     fn descriptors(&self) -> Option<Descriptors<'_>> {

@@ -22,7 +22,7 @@ use ipcperf_model::{CustomKind, CustomName, MechanismName, Mode, Unavailable};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as program;
-use crate::channel::{Documentation, Mechanism};
+use crate::channel::{Documentation, ManyPeers, Mechanism};
 
 /// Returns the facts that hold for every mechanism of this kind.
 const fn any(kind: CustomKind) -> &'static Mechanism<'static> {
@@ -45,6 +45,7 @@ const PROGRAM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
     helper: Helper::None,
+    many_peers: ManyPeers::TwoPeersOnly("its interface opens two ends"),
     modes: &[Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "docs/custom-mechanisms.md",

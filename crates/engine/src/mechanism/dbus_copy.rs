@@ -8,7 +8,7 @@ use ipcperf_model::mechanism::{
 };
 
 use super::dbus::{MODES, VIA, ZBUS};
-use crate::channel::{Documentation, Mechanism};
+use crate::channel::{Documentation, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as endpoint;
@@ -25,6 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::Yes,
     helper: Helper::Broker,
+    many_peers: ManyPeers::TwoPeersOnly("ipcperf connects two peers to its bus"),
     options: &[VIA],
     modes: &MODES,
     documentation: Documentation {

@@ -8,7 +8,7 @@ use ipcperf_model::mechanism::{
 };
 
 use super::dbus::{MODES, VIA, ZBUS};
-use crate::channel::{Documentation, Mechanism, OptionSpec, OptionValues};
+use crate::channel::{Documentation, ManyPeers, Mechanism, OptionSpec, OptionValues};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as endpoint;
@@ -42,6 +42,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::Yes,
     helper: Helper::Broker,
+    many_peers: ManyPeers::TwoPeersOnly("ipcperf connects two peers to its bus"),
     options: &[VIA, MEMFD, MAP],
     modes: &MODES,
     documentation: Documentation {

@@ -9,7 +9,9 @@ use ipcperf_model::mechanism::{
 };
 
 use super::feature::Feature;
-use crate::channel::{Choice, Documentation, Mechanism, OptionSpec, OptionValues};
+use crate::channel::{
+    Choice, Documentation, MULTIPLEX, ManyPeers, Mechanism, OptionSpec, OptionValues,
+};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as endpoint;
@@ -41,7 +43,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
-    options: &[CODEC],
+    many_peers: ManyPeers::Multiplexed,
+    options: &[CODEC, MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The sender compresses each message as a whole, and the receiver \

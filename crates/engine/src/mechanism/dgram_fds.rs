@@ -10,7 +10,7 @@ use ipcperf_model::mechanism::{
 
 use super::shared_options::FDS;
 use super::waiting::WAIT_SELECT;
-use crate::channel::{Documentation, Mechanism};
+use crate::channel::{Documentation, MULTIPLEX, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as endpoint;
@@ -27,7 +27,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
-    options: &[FDS, WAIT_SELECT],
+    many_peers: ManyPeers::Multiplexed,
+    options: &[FDS, WAIT_SELECT, MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "One sendmsg sends the message together with descriptors. The descriptors \

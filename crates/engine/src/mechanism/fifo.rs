@@ -10,7 +10,7 @@ use super::TempDir;
 use super::pipe_end::{CAPACITY, PipeEnd, PipeFds, open_endpoints};
 use super::setup_failure::setup_failure;
 use super::waiting::{self, AnyWait, WAIT, WAITS};
-use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::channel::{Channel, Documentation, MULTIPLEX, ManyPeers, Mechanism, Opened, Setup};
 use crate::platform::folder::make_fifo;
 
 /// Facts about `fifo`.
@@ -25,7 +25,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::None,
-    options: &[CAPACITY, WAIT],
+    many_peers: ManyPeers::Multiplexed,
+    options: &[CAPACITY, WAIT, MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A fifo is a pipe with a path. Unrelated processes can open it by this path. \

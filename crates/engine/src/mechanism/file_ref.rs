@@ -10,7 +10,7 @@ use ipcperf_model::mechanism::{
 
 use super::shared_options::{DIR, FDS};
 use super::waiting::WAIT_SELECT;
-use crate::channel::{Documentation, Mechanism};
+use crate::channel::{Documentation, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as endpoint;
@@ -27,6 +27,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::Disk,
+    many_peers: ManyPeers::TwoPeersOnly("its files have names for one pair of peers"),
     options: &[DIR, FDS, WAIT_SELECT],
     modes: &Mode::ALL,
     documentation: Documentation {

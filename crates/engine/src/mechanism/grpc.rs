@@ -10,7 +10,7 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Mode, RunSpec, WorkerReport};
 
 use super::feature::Feature;
-use crate::channel::{Documentation, Limit, Mechanism, Setup};
+use crate::channel::{Documentation, Limit, ManyPeers, Mechanism, Setup};
 
 const FEATURE: Feature = Feature { name: "grpc", is_built_in: cfg!(feature = "grpc"), needs: "" };
 
@@ -26,6 +26,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::None,
+    many_peers: ManyPeers::TwoPeersOnly("ipcperf opens its socket path for two peers"),
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "The crate tonic makes gRPC calls on HTTP/2 (crate hyper) over one Unix \

@@ -8,7 +8,7 @@ use ipcperf_model::mechanism::{
 };
 
 use super::iceoryx_facts::{API, ICEORYX2, MODES, OWNER_ONLY, PAYLOAD};
-use crate::channel::{Documentation, Mechanism};
+use crate::channel::{Documentation, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as endpoint;
@@ -25,6 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::No(OWNER_ONLY),
     helper: Helper::None,
+    many_peers: ManyPeers::TwoPeersOnly("ipcperf opens its service for two peers"),
     options: &[API],
     modes: &MODES,
     documentation: Documentation {

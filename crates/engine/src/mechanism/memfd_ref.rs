@@ -8,7 +8,7 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 
-use crate::channel::{Documentation, Mechanism, OptionSpec, OptionValues};
+use crate::channel::{Documentation, MULTIPLEX, ManyPeers, Mechanism, OptionSpec, OptionValues};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as endpoint;
@@ -43,7 +43,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
-    options: &[MEMFD, MAP],
+    many_peers: ManyPeers::Multiplexed,
+    options: &[MEMFD, MAP, MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The sender copies the message into a memfd and sends the memfd's descriptor \

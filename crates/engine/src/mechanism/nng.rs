@@ -11,7 +11,7 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Mode, RunSpec, WorkerReport};
 
 use super::feature::Feature;
-use crate::channel::{Documentation, Mechanism};
+use crate::channel::{Documentation, ManyPeers, Mechanism};
 
 const FEATURE: Feature =
     Feature { name: "nng", is_built_in: cfg!(feature = "nng"), needs: "cmake" };
@@ -28,6 +28,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
     helper: Helper::LibraryThreads,
+    many_peers: ManyPeers::TwoPeersOnly("ipcperf opens its socket path for two peers"),
     modes: &[Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "nng_send copies the message into memory of the library and passes it to the \

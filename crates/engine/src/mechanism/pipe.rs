@@ -8,7 +8,7 @@ use ipcperf_model::{Failure, Mode};
 use super::pipe_end::{CAPACITY, PipeEnd, PipeFds, open_endpoints};
 use super::setup_failure::setup_failure;
 use super::waiting::{self, AnyWait, WAIT, WAITS};
-use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::channel::{Channel, Documentation, MULTIPLEX, ManyPeers, Mechanism, Opened, Setup};
 use crate::platform::close_on_exec::{PipeFlags, pipe_with};
 
 /// Facts about `pipe`.
@@ -23,7 +23,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
-    options: &[CAPACITY, WAIT],
+    many_peers: ManyPeers::Multiplexed,
+    options: &[CAPACITY, WAIT, MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The kernel keeps a ring of pages for each pipe. A write copies bytes into \

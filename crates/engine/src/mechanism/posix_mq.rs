@@ -10,7 +10,7 @@ use ipcperf_model::mechanism::{
 
 #[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
 use super::needs_linux::or_freebsd as endpoint;
-use crate::channel::{Documentation, Mechanism};
+use crate::channel::{Documentation, MULTIPLEX, ManyPeers, Mechanism};
 
 /// Facts about `posix-mq`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -24,6 +24,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
     helper: Helper::None,
+    many_peers: ManyPeers::Multiplexed,
+    options: &[MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "mq_send copies a message into the kernel, and mq_receive copies it out. The message is copied \

@@ -8,7 +8,7 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 
-use crate::channel::{Documentation, Mechanism};
+use crate::channel::{Documentation, MULTIPLEX, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as endpoint;
@@ -25,6 +25,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("kworker"),
+    many_peers: ManyPeers::Multiplexed,
+    options: &[MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The master and the terminal are the two sides of a pseudoterminal. A write \

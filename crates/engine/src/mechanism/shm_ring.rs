@@ -7,14 +7,13 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::wait::Wait;
-use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Failure, Mode, RunSpec, WorkerReport};
 use ipcperf_ring::{Consumer, Error, Options, Producer, WaitStrategy, ring};
 use rustix::io::Errno;
 
 use super::setup_failure::setup_failure;
 use crate::channel::{
-    Blocking, Channel, Documentation, Endpoint, Granted, Mechanism, Opened, OptionSpec,
+    Blocking, Channel, Documentation, Endpoint, Granted, ManyPeers, Mechanism, Opened, OptionSpec,
     OptionValues, PeerPlacement, Setup,
 };
 use crate::limits::cacheline::{CLOSE_BELOW_NS, round_trip_between_ns};
@@ -61,6 +60,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::No("its memory must be inherited or passed"),
     helper: Helper::None,
+    many_peers: ManyPeers::Polled,
     options: &[API, WAIT, BATCH],
     modes: &Mode::ALL,
     documentation: Documentation {
@@ -131,20 +131,13 @@ const FAR_LOANED_STREAM: RingSize =
 
 impl RingSize {
     fn from_setup(setup: &Setup<'_>) -> Self {
-        match (setup.workload, Api::from_setup(setup)) {
-            (WorkloadKind::RoundTrip | WorkloadKind::RequestReply, Api::Loan)
-                if are_cpus_far(setup) =>
-            {
-                FAR_LOANED_ROUND_TRIP
-            }
-            (WorkloadKind::RoundTrip | WorkloadKind::RequestReply, _) => ROUND_TRIP,
-            (WorkloadKind::Stream | WorkloadKind::Paced, Api::Copy) if are_cpus_far(setup) => {
-                FAR_STREAM
-            }
-            (WorkloadKind::Stream | WorkloadKind::Paced, Api::Loan) if are_cpus_far(setup) => {
-                FAR_LOANED_STREAM
-            }
-            (WorkloadKind::Stream | WorkloadKind::Paced, _) => STREAM,
+        let is_far = are_cpus_far(setup);
+        match (setup.workload.is_answered(), Api::from_setup(setup)) {
+            (true, Api::Loan) if is_far => FAR_LOANED_ROUND_TRIP,
+            (true, _) => ROUND_TRIP,
+            (false, Api::Copy) if is_far => FAR_STREAM,
+            (false, Api::Loan) if is_far => FAR_LOANED_STREAM,
+            (false, _) => STREAM,
         }
     }
 }
@@ -195,10 +188,8 @@ fn options(setup: &Setup<'_>, size: RingSize, there: MessageDirection) -> Option
 /// Returns the batch size. Only a stream has several messages to publish at once, and with one thread the
 /// receiver would wait forever for messages held back.
 fn batch_bytes(setup: &Setup<'_>) -> usize {
-    match (setup.workload, setup.blocking, setup.number(&BATCH)) {
-        (WorkloadKind::Stream | WorkloadKind::Paced, Blocking::Wait, Some(bytes)) => {
-            usize::try_from(bytes).unwrap_or(usize::MAX)
-        }
+    match (setup.workload.is_answered(), setup.blocking, setup.number(&BATCH)) {
+        (false, Blocking::Wait, Some(bytes)) => usize::try_from(bytes).unwrap_or(usize::MAX),
         _ => 0,
     }
 }
@@ -375,6 +366,11 @@ impl<const IN_PLACE: bool> Endpoint for RingEnd<IN_PLACE> {
 
     fn take_calls(&mut self) -> Option<u64> {
         Some(self.outgoing.take_calls() + self.incoming.take_calls())
+    }
+
+    #[inline]
+    fn is_ready(&mut self) -> Option<bool> {
+        Some(self.incoming.is_ready())
     }
 
     fn close_after_fork(self) {

@@ -8,7 +8,7 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 
-use crate::channel::{Documentation, Mechanism};
+use crate::channel::{Documentation, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as endpoint;
@@ -25,6 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::No("sending a signal to another user's process requires CAP_KILL"),
     helper: Helper::None,
+    many_peers: ManyPeers::TwoPeersOnly("a process has one set of signal handlers"),
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "rt_sigqueueinfo queues a real-time signal for the other process. The signal carries a value, \

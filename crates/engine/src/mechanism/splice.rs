@@ -8,7 +8,7 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 
-use crate::channel::{Documentation, Mechanism};
+use crate::channel::{Documentation, MULTIPLEX, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as endpoint;
@@ -25,6 +25,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
+    many_peers: ManyPeers::Multiplexed,
+    options: &[MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "vmsplice puts references to the sender's pages into a pipe; splice moves the references to \

@@ -15,7 +15,10 @@ use super::self_connect::{connect_pair, has_peer_address};
 use super::setup_failure::setup_failure;
 use super::socket::{SocketEnd, open_endpoints, set_buffers};
 use super::waiting::{self, AnyWait, WAIT, WAITS};
-use crate::channel::{Channel, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup};
+use crate::channel::{
+    Channel, Documentation, MULTIPLEX, ManyPeers, Mechanism, Opened, OptionSpec, OptionValues,
+    Setup,
+};
 use crate::platform::close_on_exec::{SocketFlags, socket_with};
 
 /// Option that sets `TCP_NODELAY`.
@@ -46,7 +49,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("ksoftirqd"),
-    options: &[NODELAY, PORT, WAIT],
+    many_peers: ManyPeers::Multiplexed,
+    options: &[NODELAY, PORT, WAIT, MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The data passes through the whole network stack, but not over a network. \

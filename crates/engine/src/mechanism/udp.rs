@@ -14,7 +14,8 @@ use super::socket::{flags, set_buffers};
 use super::tcp::{ANY_PORT, available, bind_loopback};
 use super::waiting::{self, AnyWait, TryTransfer, WAIT, WAITS};
 use crate::channel::{
-    Channel, Descriptors, Documentation, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
+    Channel, Descriptors, Documentation, Endpoint, Granted, Limit, MULTIPLEX, ManyPeers, Mechanism,
+    Opened, Setup,
 };
 use crate::platform::read_write;
 
@@ -30,7 +31,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("ksoftirqd"),
-    options: &[WAIT],
+    many_peers: ManyPeers::Multiplexed,
+    options: &[WAIT, MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A datagram is delivered to the receiving socket within the sender's own \

@@ -8,7 +8,7 @@ use rustix::net::SocketType;
 
 use super::socket::{SocketEnd, unix_limit, unix_pair};
 use super::waiting::{self, AnyWait, WAIT, WAITS};
-use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::channel::{Channel, Documentation, MULTIPLEX, ManyPeers, Mechanism, Opened, Setup};
 
 /// Facts about `unix-dgram`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -22,7 +22,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
-    options: &[WAIT],
+    many_peers: ManyPeers::Multiplexed,
+    options: &[WAIT, MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "Each send appends one socket buffer (skb) to the receiver's queue, and each receive removes \

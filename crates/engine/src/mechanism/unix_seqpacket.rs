@@ -8,7 +8,7 @@ use rustix::net::SocketType;
 
 use super::socket::{SocketEnd, unix_limit, unix_pair};
 use super::waiting::{self, AnyWait, WAIT, WAITS};
-use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
+use crate::channel::{Channel, Documentation, MULTIPLEX, ManyPeers, Mechanism, Opened, Setup};
 use crate::platform::needs;
 
 /// Facts about `unix-seqpacket`.
@@ -23,7 +23,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
-    options: &[WAIT],
+    many_peers: ManyPeers::Multiplexed,
+    options: &[WAIT, MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The sockets are connected, as with unix-stream. The connection carries \

@@ -12,7 +12,8 @@ use super::setup_failure::setup_failure;
 use super::socket::{SocketEnd, flags, open_endpoints};
 use super::waiting::{self, AnyWait, WAIT, WAITS};
 use crate::channel::{
-    Channel, Choice, Documentation, Mechanism, Opened, OptionSpec, OptionValues, Setup,
+    Channel, Choice, Documentation, MULTIPLEX, ManyPeers, Mechanism, Opened, OptionSpec,
+    OptionValues, Setup,
 };
 use crate::leftovers::run_names;
 use crate::platform::close_on_exec::socket_with;
@@ -41,7 +42,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::None,
-    options: &[ADDRESS, WAIT],
+    many_peers: ManyPeers::Multiplexed,
+    options: &[ADDRESS, WAIT, MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The two sockets are connected with bind, listen, connect and accept, as two \

@@ -9,7 +9,7 @@ use ipcperf_model::mechanism::{
 };
 
 use super::waiting::{WAIT, WAITS};
-use crate::channel::{Documentation, Mechanism};
+use crate::channel::{Documentation, MULTIPLEX, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
 use super::needs_linux as endpoint;
@@ -26,7 +26,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::KernelThread("kworker"),
-    options: &[WAIT],
+    many_peers: ManyPeers::Multiplexed,
+    options: &[WAIT, MULTIPLEX],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "The kernel copies the bytes into packets of up to 64 KiB. A kernel worker \

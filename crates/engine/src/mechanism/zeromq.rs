@@ -10,7 +10,7 @@ use ipcperf_model::mechanism::{
 use ipcperf_model::{Mode, RunSpec, WorkerReport};
 
 use super::feature::Feature;
-use crate::channel::{Documentation, Mechanism, OptionSpec, OptionValues, Setup};
+use crate::channel::{Documentation, ManyPeers, Mechanism, OptionSpec, OptionValues, Setup};
 
 const FEATURE: Feature =
     Feature { name: "zeromq", is_built_in: cfg!(feature = "zeromq"), needs: "" };
@@ -35,6 +35,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
     helper: Helper::LibraryThreads,
+    many_peers: ManyPeers::TwoPeersOnly("ipcperf opens its socket path for two peers"),
     options: &[TRANSPORT],
     modes: &[Mode::TwoProcesses],
     documentation: Documentation {

@@ -1,9 +1,10 @@
 //! Checks of a run specification before anything is opened. It may come from an edited file, so none of its values can
 //! be assumed to be valid.
 
-use ipcperf_model::{Failure, FailureKind, KernelBuffer, RunSpec};
+use ipcperf_model::peers::MAX_PEERS;
+use ipcperf_model::{Failure, FailureKind, Gate, KernelBuffer, Mode, RunSpec};
 
-use crate::channel::{Mechanism, Setup};
+use crate::channel::{ManyPeers, Mechanism, Setup};
 use crate::workload::pool_bytes;
 
 /// Maximum size of a message, bytes: no machine has memory for more.
@@ -24,7 +25,24 @@ pub(super) fn validate(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Fail
         check_mode(spec, mechanism)?;
         check_options(spec, mechanism)?;
     }
+    check_peers(spec, mechanism)?;
     check_memory(spec, mechanism)
+}
+
+/// Rejects peers that the mechanism cannot connect. Instruments observe two peers, so the gate is for these only.
+fn check_peers(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
+    let Some(peers) = &spec.peers else { return Ok(()) };
+    let has_several = peers.count > 1;
+    let is_possible =
+        spec.mode != Mode::OneThread && !matches!(mechanism.many_peers, ManyPeers::TwoPeersOnly(_));
+    let is_valid = (1..=MAX_PEERS).contains(&peers.count)
+        && spec.workload.takes_peers()
+        && spec.gate == Gate::Open
+        && (is_possible || !has_several);
+    if is_valid {
+        return Ok(());
+    }
+    Err(refused(format!("{} with {} peers", mechanism.name, peers.count)))
 }
 
 fn refused(place: String) -> Failure {
@@ -67,7 +85,7 @@ fn check_memory(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
     let bytes = spec.largest_bytes();
     let in_flight_bytes = (mechanism.in_flight_messages)(&Setup::new(spec)).saturating_mul(bytes);
     let needed = pool_bytes(bytes, 1, spec.message_options.buffers).saturating_mul(2);
-    let needed = needed.saturating_add(in_flight_bytes);
+    let needed = needed.saturating_add(in_flight_bytes).saturating_mul(spec.connections() as u64);
     if needed <= available {
         return Ok(());
     }
@@ -87,7 +105,6 @@ fn available_bytes() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use ipcperf_model::Mode;
     use ipcperf_model::message_options::Reply;
     use ipcperf_model::workload::WorkloadKind;
 

@@ -12,6 +12,11 @@ use crate::workload::{PhaseSize, phase_size};
 pub const MIN_RUN_NS: u64 = 16_000_000;
 /// Target duration of a run, ns; above the minimum so that a faster stretch does not fall below it.
 const TARGET_NS: u64 = 21_000_000;
+/// Minimum durations of a run for each of several connections: peers that share a CPU run in turns of some milliseconds, and
+/// each needs many turns before their rates show how fairly they share it.
+const TURNS: u64 = 4;
+/// Maximum factor by which several connections make a run longer.
+const MAX_STRETCH: u64 = 32;
 /// Target duration of one slice of a run that looks for its warm-up, ns.
 const SLICE_NS: u64 = 800_000;
 /// Duration of a phase that measures the rate well enough to size the next one, ns.
@@ -50,6 +55,8 @@ pub(crate) struct Calibration {
     stage: Stage,
     warm_up: WarmUp,
     total: Total,
+    /// Factor by which the run is longer than that of two peers.
+    stretch: u64,
     pub(crate) size: PhaseSize,
     /// Number of phases so far; the slices together count as one.
     pub(crate) phases: u32,
@@ -66,12 +73,13 @@ impl Calibration {
             spec.total_bytes.map(|total| phase_size(spec.workload, buffer_bytes, total.max(1)));
         let messages = (FIRST_BYTES / largest_bytes).clamp(1, FIRST_MESSAGES) as u64;
         let paced = spec.pacing.map(|pacing| PhaseSize::new(buffer_bytes, pacing.messages.max(1)));
-        match paced.or(given) {
+        let calibration = match paced.or(given) {
             Some(size) => Self::new(size, Total::Given, spec.warm_up),
             None => {
                 Self::new(PhaseSize::new(buffer_bytes, messages), Total::Calibrated, spec.warm_up)
             }
-        }
+        };
+        Self { stretch: stretch(spec), ..calibration }
     }
 
     fn new(size: PhaseSize, total: Total, warm_up: WarmUp) -> Self {
@@ -79,7 +87,7 @@ impl Calibration {
             Total::Given => Stage::Measurement,
             Total::Calibrated => Stage::RateEstimation,
         };
-        Self { stage, warm_up, total, size, phases: 0, slices_ns: Vec::new() }
+        Self { stage, warm_up, total, stretch: 1, size, phases: 0, slices_ns: Vec::new() }
     }
 
     /// Returns whether the phase that took `elapsed_ns` counts; if not, `size` is set for the next phase.
@@ -87,7 +95,7 @@ impl Calibration {
         match self.stage {
             Stage::Measurement => {
                 if self.total == Total::Given
-                    || elapsed_ns >= MIN_RUN_NS
+                    || elapsed_ns >= MIN_RUN_NS * self.stretch
                     || self.phases >= MAX_PHASES
                 {
                     return true;
@@ -118,8 +126,17 @@ impl Calibration {
             (Stage::RateEstimation, _) => 2 * RATE_PHASE_NS,
             (Stage::Slice(_), _) => SLICE_NS,
             (Stage::WarmUp, WarmUp::ForNs(ns)) => ns,
-            (Stage::WarmUp | Stage::Measurement, _) => TARGET_NS,
+            (Stage::WarmUp | Stage::Measurement, _) => TARGET_NS * self.stretch,
         }
+    }
+}
+
+/// Factor by which a calibrated run of `spec` is longer than that of two peers.
+#[must_use]
+pub fn stretch(spec: &RunSpec) -> u64 {
+    match spec.connections() as u64 {
+        1 => 1,
+        several => (TURNS * several).min(MAX_STRETCH),
     }
 }
 

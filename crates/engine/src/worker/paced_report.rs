@@ -1,15 +1,20 @@
 //! Report of a peer on a paced run, and its combination with that of the other peer.
 
 use ipcperf_model::pacing::{Arrivals, Pacer, Pacing};
-use ipcperf_model::{Failure, Latencies, PacedMeasurement, PacerReport, Role, RoleUsage};
+use ipcperf_model::{
+    Failure, Latencies, PacedMeasurement, PacerReport, Role, RoleUsage, SendDelays,
+};
 use serde::{Deserialize, Serialize};
 
+use crate::histogram::merge_paced_latencies;
 use crate::shared_state::Control;
 use crate::workload::{PacedPeer, Traffic, checkpoint_message};
 
 /// Part of the report that a paced run adds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PacedReport {
+    /// Number of the connection.
+    connection: usize,
     /// Pacer, of the peer that sends.
     pacer: Option<PacerReport>,
     /// Arrivals, of the peer that measures latencies.
@@ -36,11 +41,11 @@ pub(super) struct SenderTime {
 }
 
 impl PacedReport {
-    /// Builds the report of the peer that ran `role`, which used `usage` and, if it sent, `time`. The latency of a message
+    /// Builds the report of `connection` by the peer that ran `role`, which used `usage` and, if it sent, `time`. The latency of a message
     /// that is answered is measured by the peer that sends it.
     pub(super) fn new(
         peer: &PacedPeer,
-        role: Role,
+        (role, connection): (Role, usize),
         traffic: Traffic,
         (usage, time): (&RoleUsage, SenderTime),
         control: &Control,
@@ -52,7 +57,7 @@ impl PacedReport {
         let arrivals = measures.then(|| ArrivalReport::new(peer, control)).transpose()?;
         let pacer = (role != Role::Receiver).then(|| pacer_report(peer, usage, time, control));
         let scheduled_per_s = per_s(peer.pacing().messages, peer.end_ns() + gap_ns(peer.pacing()));
-        Ok(Self { pacer, arrivals, scheduled_per_s, clock_uncertainty_ns: None })
+        Ok(Self { connection, pacer, arrivals, scheduled_per_s, clock_uncertainty_ns: None })
     }
 
     /// Adds the bounds on the clocks from before and after the run, in ticks; both must be known.
@@ -140,26 +145,80 @@ fn spinning_cpu_ns(peer: &PacedPeer, usage: &RoleUsage, time: SenderTime) -> u64
     (waited.total_ns - off_ns).max(0.0) as u64
 }
 
-/// Combines the reports of the peers, the sender's first; `None` if one of them is missing.
-pub(super) fn combine(reports: impl Iterator<Item = PacedReport>) -> Option<PacedMeasurement> {
-    let (mut pacer, mut arrivals, mut uncertainty_ns, mut scheduled_per_s) =
-        (None, None, None, 0.0);
+/// Latencies from the schedule of the messages over `connection`, if `reports` contain them.
+pub(super) fn latencies_of(reports: &[PacedReport], connection: u32) -> Option<Latencies> {
+    let mut own = reports.iter().filter(|report| report.connection == connection as usize);
+    own.find_map(|report| Some(report.arrivals.as_ref()?.from_schedule.clone()))
+}
+
+/// Combines the reports of all connections; `None` if the pacer or the arrivals are missing. Of several connections, rates
+/// and backlogs are sums, latencies one distribution, and delays of sends those of the latest sender.
+pub(super) fn combine(reports: Vec<PacedReport>) -> Result<Option<PacedMeasurement>, Failure> {
+    let (mut pacers, mut arrivals) = (Vec::new(), Vec::new());
+    let (mut uncertainty_ns, mut scheduled_per_s) = (None, 0.0);
     for report in reports {
-        pacer = pacer.or(report.pacer);
-        arrivals = arrivals.or(report.arrivals);
         uncertainty_ns = uncertainty_ns.or(report.clock_uncertainty_ns);
-        scheduled_per_s = report.scheduled_per_s;
+        pacers.extend(report.pacer);
+        if let Some(arrived) = report.arrivals {
+            arrivals.push(arrived);
+            scheduled_per_s += report.scheduled_per_s;
+        }
     }
+    let (Some(pacer), Some(arrivals)) =
+        (pacers.into_iter().reduce(with_pacer), with_all_arrivals(arrivals)?)
+    else {
+        return Ok(None);
+    };
     let ArrivalReport { from_schedule, outside_gaps, from_send, achieved_per_s, backlogs } =
-        arrivals?;
-    Some(PacedMeasurement {
+        arrivals;
+    Ok(Some(PacedMeasurement {
         from_schedule,
         outside_gaps,
         from_send,
-        pacer: pacer?,
+        pacer,
         scheduled_per_s,
         achieved_per_s,
         backlogs,
         clock_uncertainty_ns: uncertainty_ns,
-    })
+    }))
+}
+
+/// Combines two pacers.
+fn with_pacer(one: PacerReport, other: PacerReport) -> PacerReport {
+    PacerReport {
+        sent_messages: one.sent_messages + other.sent_messages,
+        on_time: with_delays(one.on_time, other.on_time),
+        in_gap: with_delays(one.in_gap, other.in_gap),
+        behind: with_delays(one.behind, other.behind),
+        cpu_ns: one.cpu_ns + other.cpu_ns,
+    }
+}
+
+/// Combines the delays of two senders: the larger of each percentile.
+fn with_delays(one: SendDelays, other: SendDelays) -> SendDelays {
+    SendDelays {
+        messages: one.messages + other.messages,
+        p50_ns: one.p50_ns.max(other.p50_ns),
+        p95_ns: one.p95_ns.max(other.p95_ns),
+        p99_ns: one.p99_ns.max(other.p99_ns),
+        p999_ns: one.p999_ns.max(other.p999_ns),
+        max_ns: one.max_ns.max(other.max_ns),
+    }
+}
+
+/// Combines the arrivals of all connections; `None` if there are none.
+fn with_all_arrivals(mut all: Vec<ArrivalReport>) -> Result<Option<ArrivalReport>, Failure> {
+    if all.len() < 2 {
+        return Ok(all.pop());
+    }
+    let merged = |latencies: fn(&ArrivalReport) -> &Latencies| {
+        merge_paced_latencies(all.iter().map(|one| latencies(one).histogram.as_str()))
+    };
+    Ok(Some(ArrivalReport {
+        from_schedule: merged(|one| &one.from_schedule)?,
+        outside_gaps: merged(|one| &one.outside_gaps)?,
+        from_send: merged(|one| &one.from_send)?,
+        achieved_per_s: all.iter().map(|one| one.achieved_per_s).sum(),
+        backlogs: std::array::from_fn(|quarter| all.iter().map(|one| one.backlogs[quarter]).sum()),
+    }))
 }

@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use ipcperf_model::mechanism::Helper;
-use ipcperf_model::{
-    CounterReading, Failure, FailureKind, Gate, KernelObject, Role, RoleUsage, RoundTrips, RunSpec,
-};
+use ipcperf_model::{Failure, FailureKind, Gate, Role, RoleUsage, RunSpec};
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
+use super::connections::Connections;
 use super::counter_fds::CounterFds;
 use super::gate;
 use super::helper_usage::{HelperReading, HelperUsage};
@@ -17,8 +15,11 @@ use super::kernel_threads::KernelThreads;
 use super::message_memory::MessageMemory;
 use super::objects::ObjectSurvey;
 use super::paced_report::{PacedReport, SenderTime};
-use super::peer_ends::{PeerEnds, TimedRegion};
+use super::peer_ends::TimedRegion;
+use super::peer_pacing;
+use super::peer_report::PeerReport;
 use super::phases::{PhaseReport, PhaseReports};
+use super::running_peer::RunningPeer;
 use super::usage::{RusageScope, Usage, run_delay_ns};
 use crate::channel::PeerPlacement;
 use crate::clock::{measure_ns_per_tick, now_ns, thread_cpu_ns};
@@ -26,7 +27,7 @@ use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
 use crate::limits::clock_bound::{self, ClockBound};
 use crate::shared_state::Control;
-use crate::workload::{PacedPeer, PhaseSize, SendTimes, Traffic};
+use crate::workload::{PacedPeer, PhaseSize};
 use crate::{NO_SPACE, harness_failure, placement};
 
 /// Duration of the cache-line probe before and after a run.
@@ -34,37 +35,11 @@ const PROBE_TIME: Duration = Duration::from_millis(5);
 /// Time over which the length of a tick is measured before a paced run: good to some millionths.
 const TICK_CALIBRATION: Duration = Duration::from_millis(10);
 
-/// Report of a peer at its end. Values that both know (elapsed time, messages) are the same in both reports.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct PeerReport {
-    pub(super) usage: RoleUsage,
-    pub(super) began_ns: u64,
-    pub(super) elapsed_ns: u64,
-    pub(super) arrived: u64,
-    pub(super) messages: u64,
-    pub(super) total_bytes: u64,
-    pub(super) calibration_phases: u32,
-    pub(super) slices_ns: Vec<u64>,
-    pub(super) kernel_thread_ns: Option<u64>,
-    pub(super) broker: Option<RoleUsage>,
-    pub(super) objects: Vec<KernelObject>,
-    pub(super) counter_readings: Vec<CounterReading>,
-    pub(super) round_trips: Option<RoundTrips>,
-    pub(super) paced: Option<PacedReport>,
-    pub(super) cacheline_round_trip_ns: Option<[f64; 2]>,
-    pub(super) repeats: Vec<PhaseReport>,
-}
-
 /// A peer that is ready to run.
 pub(super) struct PeerRunner<'a> {
     pub(super) spec: &'a RunSpec,
-    pub(super) role: Role,
-    pub(super) ends: Box<dyn PeerEnds>,
-    /// Message memory, if it was touched before the fork.
-    pub(super) memory: Option<MessageMemory>,
-    /// Place of the stamps of a paced run.
-    pub(super) times: SendTimes,
-    pub(super) control: &'a Control,
+    pub(super) peer: RunningPeer,
+    pub(super) connections: &'a Connections,
     pub(super) placement: PeerPlacement,
     /// Participant other than the peers that does part of the work.
     pub(super) helper: Helper,
@@ -74,8 +49,8 @@ pub(super) struct PeerRunner<'a> {
 struct PeerState {
     memory: MessageMemory,
     trips: TickHistogram,
-    /// State of a paced run.
-    paced: Option<PacedPeer>,
+    /// State of a paced run, for each connection whose messages this peer sends or times.
+    paced: Vec<PacedPeer>,
     kernel_threads: Option<KernelThreads>,
     /// Counter descriptors handed over by an instrument.
     counter_fds: CounterFds,
@@ -86,7 +61,7 @@ struct FinishedPhase {
     usage: RoleUsage,
     helpers: HelperUsage,
     timed_every: u64,
-    paced: Option<PacedReport>,
+    paced: Vec<PacedReport>,
 }
 
 /// Result of the probes before or after a run.
@@ -104,12 +79,12 @@ impl PeerRunner<'_> {
         self.pin()?;
         let mut state = self.prepare()?;
         state.counter_fds = self.wait_at_gate()?;
-        let survey = ObjectSurvey::begin(self.spec, self.role);
+        let survey = ObjectSurvey::begin(self.spec, self.peer.role);
         let mut calibration = Calibration::from_spec(self.spec);
         let before = self.probe();
         let (phase, repeats) = self.run_phases(&mut calibration, &mut state)?;
         let probes = [before, self.probe()];
-        let objects = survey.map_or_else(Vec::new, |survey| survey.end(self.spec, self.role));
+        let objects = survey.map_or_else(Vec::new, |survey| survey.end(self.spec, self.peer.role));
         Ok(PeerReport { objects, repeats, ..self.report(phase, &calibration, &state, probes)? })
     }
 
@@ -122,23 +97,43 @@ impl PeerRunner<'_> {
     ) -> Result<(FinishedPhase, Vec<PhaseReport>), Failure> {
         let mut repeated = PhaseReports::new(self.spec.repeats);
         loop {
-            repeated.settle(self.role);
+            repeated.settle(self.peer.role);
             let phase = self.run_phase(calibration.size, state)?;
             // Once one phase has counted, all count, however short: discarding the fast ones would bias the result.
             let counts =
-                repeated.has_begun() || calibration.record_phase(self.control.elapsed_ns());
-            if counts && repeated.record(&phase.usage, self.control) {
+                repeated.has_begun() || calibration.record_phase(self.connections.elapsed_ns());
+            if counts && repeated.record(&phase.usage, self.control()) {
                 return Ok((phase, repeated.reports()));
             }
         }
     }
 
+    /// State of the peer's connection, or of the first one if it has several.
+    fn control(&self) -> &'static Control {
+        self.connections.all()[self.peer.connections.start]
+    }
+
+    /// State of each of the peer's connections.
+    fn own_controls(&self) -> impl Iterator<Item = &'static Control> {
+        self.connections.all()[self.peer.connections.clone()].iter().copied()
+    }
+
+    /// Whether this peer does what one of them does for all.
+    fn leads(&self) -> bool {
+        self.peer.role != Role::Receiver && self.peer.connections.start == 0
+    }
+
+    /// CPU of the peer; `None` if the scheduler chooses.
+    fn cpu(&self) -> Option<u32> {
+        let [sender, receiver] = self.spec.connection_cpus(self.peer.connections.start)?;
+        Some(if self.peer.role == Role::Receiver { receiver } else { sender })
+    }
+
     /// Pins the calling thread to its CPU.
     fn pin(&self) -> Result<(), Failure> {
-        let Some(cpus) = self.spec.cpus else {
+        let Some(cpu) = self.cpu() else {
             return Ok(());
         };
-        let cpu = if self.role == Role::Receiver { cpus[1] } else { cpus[0] };
         placement::pin(cpu).map_err(|errno| {
             // The plan used only allowed CPUs: this one has since gone offline or been disallowed.
             harness_failure(FailureKind::SetUp, format!("pinning to CPU {cpu}"), errno)
@@ -147,19 +142,25 @@ impl PeerRunner<'_> {
     }
 
     fn prepare(&mut self) -> Result<PeerState, Failure> {
-        let memory = match self.memory.take() {
+        let memory = match self.peer.memory.take() {
             Some(memory) => memory,
-            None => MessageMemory::new(self.spec, self.role, self.ends.send_buffers_needed())?,
+            None => {
+                MessageMemory::new(self.spec, self.peer.role, self.peer.ends.send_buffers_needed())?
+            }
         };
         let buffers = [memory.outgoing.as_bytes(), memory.incoming.as_bytes()];
-        self.ends
+        self.peer
+            .ends
             .prepare(&buffers)
             .map_err(|errno| prepare_failure(self.spec.mechanism.as_str(), errno))?;
-        // Only one of the peers reads the kernel threads; both would see the same.
-        let asks = self.role != Role::Receiver;
-        let kernel_threads = asks.then(|| KernelThreads::find(self.spec, self.helper)).flatten();
+        if self.peer.role == Role::Receiver {
+            self.peer.ends.prepare_to_wait(self.spec)?;
+        }
+        // Only one of the peers reads the kernel threads; all would see the same.
+        let kernel_threads =
+            self.leads().then(|| KernelThreads::find(self.spec, self.helper)).flatten();
         let (trips, counter_fds) = (TickHistogram::new_touched(), CounterFds::default());
-        let paced = self.spec.pacing.map(|pacing| PacedPeer::new(pacing, self.times));
+        let paced = peer_pacing::paced_peers(self.spec, &self.peer);
         Ok(PeerState { memory, trips, paced, kernel_threads, counter_fds })
     }
 
@@ -168,33 +169,37 @@ impl PeerRunner<'_> {
         if self.spec.gate == Gate::Open {
             return Ok(CounterFds::default());
         }
-        self.control.thread_ids(self.role).record();
+        self.control().thread_ids(self.peer.role).record();
         self.wait_at_barrier();
-        if self.role == Role::Receiver {
+        if self.peer.role == Role::Receiver {
             // The sender passes the gate first.
             self.wait_at_barrier();
             return gate::wait();
         }
-        gate::announce(&gate::participants(self.spec, self.control, self.ends.broker_pid()))?;
+        gate::announce(&gate::participants(
+            self.spec,
+            self.control(),
+            self.peer.ends.broker_pid(),
+        ))?;
         let counter_fds = gate::wait()?;
         self.wait_at_barrier();
         Ok(counter_fds)
     }
 
     fn wait_at_barrier(&self) {
-        if self.role != Role::Both {
-            self.control.wait_at_barrier(self.placement);
+        if self.peer.role != Role::Both {
+            self.connections.wait_at_barrier(self.placement);
         }
     }
 
     /// Measures the distance between the two CPUs and, for a paced run, compares their clocks, as seen by the sender.
     fn probe(&self) -> Probe {
-        if self.placement != PeerPlacement::SeparateCpus || self.role == Role::Both {
+        if self.placement != PeerPlacement::SeparateCpus || self.peer.role == Role::Both {
             return Probe::default();
         }
-        let (lines, clock_lines) = (self.control.lines(), self.control.clock_lines());
+        let (lines, clock_lines) = (self.control().lines(), self.control().clock_lines());
         let is_paced = self.spec.pacing.is_some();
-        if self.role == Role::Receiver {
+        if self.peer.role == Role::Receiver {
             self.wait_at_barrier();
             cacheline::follow(lines);
             if is_paced {
@@ -215,39 +220,37 @@ impl PeerRunner<'_> {
         size: PhaseSize,
         state: &mut PeerState,
     ) -> Result<FinishedPhase, Failure> {
-        if self.role != Role::Receiver {
-            self.control.reset_phase();
+        if self.leads() {
+            self.connections.reset_phase();
         }
-        if let Some(paced) = &mut state.paced {
-            paced.clear();
-            if self.role != Role::Receiver {
-                self.control.calibrate(measure_ns_per_tick(TICK_CALIBRATION));
-            }
+        state.paced.iter_mut().for_each(PacedPeer::clear);
+        if self.spec.pacing.is_some() && self.leads() {
+            self.connections.calibrate(measure_ns_per_tick(TICK_CALIBRATION));
         }
         state.trips.clear();
-        self.ends.take_calls();
+        self.peer.ends.take_calls();
         let helpers_before = self.read_helpers(state);
         let scope = RusageScope::from_helper(self.helper);
         let (delay_before_ns, threads_before_ns) = (run_delay_ns(), scope.other_threads_cpu_ns());
         self.wait_at_barrier();
-        if self.role == Role::Sender {
-            self.control.wait_for_receiver(self.placement);
+        if self.peer.role == Role::Sender {
+            self.own_controls().for_each(|control| control.wait_for_receiver(self.placement));
         }
         let cpu_before_ns = scope.cpu_ns();
         state.counter_fds.read_before();
         let (start_ns, thread_before_ns) = (now_ns(), thread_cpu_ns());
         let start = Usage::now(scope);
-        if self.role == Role::Receiver {
-            self.control.set_receiver_ready();
+        if self.peer.role == Role::Receiver {
+            self.own_controls().for_each(Control::set_receiver_ready);
         }
-        let (meter, timed_every) = self.ends.run_timed(TimedRegion {
+        let (meter, timed_every) = self.peer.ends.run_timed(TimedRegion {
             spec: self.spec,
-            role: self.role,
+            role: self.peer.role,
             size,
             memory: &mut state.memory,
             trips: &mut state.trips,
-            paced: state.paced.as_mut(),
-            control: self.control,
+            paced: &mut state.paced,
+            controls: &self.connections.all()[self.peer.connections.clone()],
         })?;
         let end = Usage::now(scope);
         let time =
@@ -255,25 +258,38 @@ impl PeerRunner<'_> {
         state.counter_fds.read_after();
         let cpu_after_ns = scope.cpu_ns();
         self.wait_at_barrier();
-        let calls = self.ends.take_calls().map_or(meter.transfers, |own| own + meter.polls);
-        let calls = self.ends.counts_calls().then_some(calls);
-        self.ends.drain();
-        let mut usage = start.until(end, self.role, meter, calls, cpu_after_ns - cpu_before_ns);
+        let calls = self.peer.ends.take_calls().map_or(meter.transfers, |own| own + meter.polls);
+        let calls = self.peer.ends.counts_calls().then_some(calls);
+        self.peer.ends.drain();
+        let mut usage =
+            start.until(end, self.peer.role, meter, calls, cpu_after_ns - cpu_before_ns);
         // While the process's other threads run on this CPU, the delay is not caused by other programs.
         let threads_ns = scope.other_threads_cpu_ns().saturating_sub(threads_before_ns);
         let delay_ns = delay_before_ns.zip(run_delay_ns()).map(|(before, after)| after - before);
         usage.run_delay_ns = delay_ns.map(|delay_ns| delay_ns.saturating_sub(threads_ns));
         let helpers = helpers_before.until(&self.read_helpers(state));
-        let traffic = Traffic::from_spec(self.spec);
-        let report =
-            |paced| PacedReport::new(paced, self.role, traffic, (&usage, time), self.control);
-        let paced = state.paced.as_ref().map(report).transpose()?;
+        let controls = self.connections.all();
+        let paced =
+            peer_pacing::reports(self.spec, &self.peer, &state.paced, (&usage, time), controls)?;
         Ok(FinishedPhase { usage, helpers, timed_every, paced })
     }
 
+    /// Time from the first byte over the peer's own connections to the last one, ns, and the number of messages that
+    /// arrived over them.
+    fn own_clock(&self) -> (u64, u64) {
+        let began_ns = self.own_controls().map(Control::began_ns).min().unwrap_or_default();
+        let messages = self.own_controls().map(Control::messages).sum();
+        (self.own_end_ns().saturating_sub(began_ns).max(1), messages)
+    }
+
+    /// Time of the last byte over the peer's own connections, ns.
+    fn own_end_ns(&self) -> u64 {
+        self.own_controls().map(Control::ended_ns).max().unwrap_or_default()
+    }
+
     fn read_helpers(&self, state: &PeerState) -> HelperReading {
-        // Only one of the peers reads the broker; both would see the same.
-        let broker_pid = if self.role == Role::Receiver { None } else { self.ends.broker_pid() };
+        // Only one of the peers reads the broker; all would see the same.
+        let broker_pid = if self.leads() { self.peer.ends.broker_pid() } else { None };
         HelperReading::now(broker_pid, state.kernel_threads.as_ref())
     }
 
@@ -285,29 +301,39 @@ impl PeerRunner<'_> {
         state: &PeerState,
         probes: [Probe; 2],
     ) -> Result<PeerReport, Failure> {
-        let (elapsed_ns, arrived) = (self.control.elapsed_ns(), self.control.messages());
-        let mean_ns = elapsed_ns as f64 / arrived.max(1) as f64;
-        let ns_per_tick = self.control.ns_per_tick();
+        let (elapsed_ns, arrived) = (self.connections.elapsed_ns(), self.connections.messages());
+        let (own_ns, own_messages) = self.own_clock();
+        let mean_ns = own_ns as f64 / own_messages.max(1) as f64;
+        let ns_per_tick = self.control().ns_per_tick();
         let trips = &state.trips;
         let round_trips = (!trips.is_empty())
             .then(|| trips.report(ns_per_tick, phase.timed_every, mean_ns))
             .transpose()?;
         let [before, after] = probes;
         // The sender of a paced run may have given up.
-        let sent = state.paced.as_ref().filter(|_| self.role != Role::Receiver);
+        let sent = state.paced.first().filter(|_| self.peer.role != Role::Receiver);
         let size = sent.map_or(calibration.size, |paced| PhaseSize {
             messages: paced.sent.max(1),
             ..calibration.size
         });
         let distances = before.cacheline_ns.zip(after.cacheline_ns);
         let bounds = probes.map(|probe| probe.clock_ticks);
+        let own_connections = self.peer.connections.len() as u64;
+        let with_bounds = |paced: PacedReport| paced.with_clock_bounds(bounds, self.control());
+        let paced = phase.paced.into_iter().map(with_bounds);
         Ok(PeerReport {
             usage: phase.usage,
-            began_ns: self.control.began_ns(),
+            peer: u32::try_from(self.peer.connections.start).unwrap_or(u32::MAX),
+            connections: self.peer.connections.len(),
+            cpu: self.cpu(),
+            // From the common start: peers that share a CPU begin one after the other.
+            own_elapsed_ns: self.own_end_ns().saturating_sub(self.connections.began_ns()).max(1),
+            own_messages,
+            began_ns: self.connections.began_ns(),
             elapsed_ns,
             arrived,
-            messages: size.messages,
-            total_bytes: size.total_bytes(),
+            messages: size.messages * own_connections,
+            total_bytes: size.total_bytes() * own_connections,
             calibration_phases: calibration.phases,
             slices_ns: calibration.slices_ns.clone(),
             kernel_thread_ns: phase.helpers.kernel_thread_ns,
@@ -315,7 +341,7 @@ impl PeerRunner<'_> {
             objects: Vec::new(),
             counter_readings: state.counter_fds.readings(),
             round_trips,
-            paced: phase.paced.map(|paced| paced.with_clock_bounds(bounds, self.control)),
+            paced: paced.collect(),
             cacheline_round_trip_ns: distances.map(|(before, after)| [before, after]),
             repeats: Vec::new(),
         })

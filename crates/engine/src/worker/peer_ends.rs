@@ -6,12 +6,14 @@ use ipcperf_model::{Failure, PayloadCheck, Role, RunSpec};
 use rustix::io::Errno;
 
 use super::message_memory::MessageMemory;
-use crate::channel::{Endpoint, MessageEnd};
+use crate::channel::{Endpoint, MessageEnd, Multiplexing, PeerPlacement};
 use crate::histogram::TickHistogram;
 use crate::payload_check::{Payload, Processed, Unchecked};
 use crate::shared_state::Control;
 use crate::workload::{
-    Meter, PacedPeer, PacedTask, PhaseSize, RoundTrip, Stream, Task, Traffic, Workload,
+    HubEnd, HubTask, Meter, Multiplexer, PacedPeer, PacedTask, PhaseSize, RoundTrip, Stream, Task,
+    Traffic, Workload, receive_from_all, receive_paced_from_all, send_paced_to_all, send_to_all,
+    serve_all,
 };
 
 /// The end of a mechanism that a peer uses, or both ends if one thread runs both. Calls outside the timed region go
@@ -19,6 +21,10 @@ use crate::workload::{
 pub(super) trait PeerEnds: Send {
     /// Prepares the ends and registers the peer's `buffers`.
     fn prepare(&mut self, buffers: &[&[u8]]) -> Result<(), Errno>;
+    /// Prepares a receiver that is connected to several peers to wait for a message from any of them.
+    fn prepare_to_wait(&mut self, _spec: &RunSpec) -> Result<(), Failure> {
+        Ok(())
+    }
     /// Number of buffers to send from in rotation.
     fn send_buffers_needed(&self) -> usize;
     /// Process ID of the broker between the peers, if there is one.
@@ -44,9 +50,10 @@ pub(super) struct TimedRegion<'a> {
     pub(super) size: PhaseSize,
     pub(super) memory: &'a mut MessageMemory,
     pub(super) trips: &'a mut TickHistogram,
-    /// State of a paced run.
-    pub(super) paced: Option<&'a mut PacedPeer>,
-    pub(super) control: &'a Control,
+    /// State of a paced run, for each connection whose messages this peer sends or times; otherwise empty.
+    pub(super) paced: &'a mut [PacedPeer],
+    /// State of each of the peer's connections.
+    pub(super) controls: &'a [&'a Control],
 }
 
 impl TimedRegion<'_> {
@@ -59,7 +66,7 @@ impl TimedRegion<'_> {
             payload,
             size: self.size,
             answer: self.spec.answer(),
-            control: self.control,
+            control: self.controls[0],
             meter: Meter::default(),
             trips: self.trips,
             timed_every: 1,
@@ -111,13 +118,8 @@ impl<E: Endpoint> PeerEnds for TypedEnds<E> {
     /// Only this function chooses the types of workload and payload, so only the loops are compiled for each
     /// combination.
     fn run_timed(&mut self, region: TimedRegion<'_>) -> Result<(Meter, u64), Failure> {
-        let MessageOptions { touch, content, .. } = region.spec.message_options;
-        let processed = match (region.spec.check, touch) {
-            (PayloadCheck::Verify, _) => Some(Processed::Stamped),
-            (_, Touch::None) => None,
-            _ => Some(Processed::Touched { touch, content }),
-        };
-        if region.paced.is_some() {
+        let processed = processed(region.spec);
+        if region.spec.pacing.is_some() {
             let other = self.other.as_mut().map(|other| other as &mut dyn MessageEnd);
             return run_paced(region, &mut self.end, other, processed);
         }
@@ -134,6 +136,107 @@ impl<E: Endpoint> PeerEnds for TypedEnds<E> {
         for end in std::iter::once(end).chain(other) {
             end.close_after_fork();
         }
+    }
+}
+
+/// What is done with each message, if anything.
+fn processed(spec: &RunSpec) -> Option<Processed> {
+    let MessageOptions { touch, content, .. } = spec.message_options;
+    match (spec.check, touch) {
+        (PayloadCheck::Verify, _) => Some(Processed::Stamped),
+        (_, Touch::None) => None,
+        _ => Some(Processed::Touched { touch, content }),
+    }
+}
+
+/// Where the only receiver of `spec` runs relative to the others.
+fn gathering_placement(spec: &RunSpec) -> PeerPlacement {
+    match spec.peer_cpus().split_last() {
+        None => PeerPlacement::Unpinned,
+        Some((own, others)) if others.contains(own) => PeerPlacement::OneCpu,
+        Some(_) => PeerPlacement::SeparateCpus,
+    }
+}
+
+/// The ends of one peer that is connected to several others.
+#[derive(Debug)]
+pub(super) struct HubEnds<E> {
+    ends: Vec<E>,
+    /// How it waits for a message from any of them, if it receives.
+    multiplexer: Option<Multiplexer>,
+}
+
+impl<E> HubEnds<E> {
+    pub(super) fn new(ends: Vec<E>) -> Self {
+        Self { ends, multiplexer: None }
+    }
+}
+
+impl<E: Endpoint> PeerEnds for HubEnds<E> {
+    fn prepare(&mut self, buffers: &[&[u8]]) -> Result<(), Errno> {
+        for end in &mut self.ends {
+            end.prepare().and_then(|()| end.register_buffers(buffers))?;
+        }
+        Ok(())
+    }
+
+    fn prepare_to_wait(&mut self, spec: &RunSpec) -> Result<(), Failure> {
+        let mut ends: Vec<&mut dyn MessageEnd> =
+            self.ends.iter_mut().map(|end| end as &mut dyn MessageEnd).collect();
+        let kind = Multiplexing::from_options(&spec.options);
+        self.multiplexer = Some(Multiplexer::new(&mut ends, kind, gathering_placement(spec))?);
+        Ok(())
+    }
+
+    fn send_buffers_needed(&self) -> usize {
+        self.ends.iter().map(Endpoint::send_buffers_needed).max().unwrap_or(1)
+    }
+
+    fn broker_pid(&self) -> Option<u32> {
+        self.ends.first().and_then(Endpoint::broker_pid)
+    }
+
+    fn is_lossy(&self) -> bool {
+        E::LOSSY
+    }
+
+    fn counts_calls(&self) -> bool {
+        E::COUNTS_CALLS
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        self.ends.iter_mut().map(Endpoint::take_calls).sum()
+    }
+
+    fn drain(&mut self) {
+        self.ends.iter_mut().for_each(Endpoint::drain);
+    }
+
+    fn run_timed(&mut self, mut region: TimedRegion<'_>) -> Result<(Meter, u64), Failure> {
+        let (processed, controls, messages) =
+            (processed(region.spec), region.controls, region.size.messages);
+        let is_answered = region.spec.workload.is_answered();
+        let paced = std::mem::take(&mut region.paced);
+        let ends = self.ends.iter_mut().map(|end| end as &mut dyn MessageEnd).collect();
+        let mut hub = HubEnd::new(ends);
+        let mut task: HubTask<'_> = region.task(&mut hub, processed);
+        match (&mut self.multiplexer, paced) {
+            (None, []) => send_to_all(&mut task, controls)?,
+            (None, [peer, ..]) => send_paced_to_all(peer, &mut task, controls)?,
+            (Some(multiplexer), _) if is_answered => serve_all(&mut task, controls, multiplexer)?,
+            (Some(multiplexer), []) => receive_from_all(&mut task, controls, multiplexer)?,
+            (Some(multiplexer), peers) => {
+                receive_paced_from_all(peers, &mut task, controls, multiplexer)?;
+            }
+        }
+        let counted = (task.meter, task.timed_every);
+        region.memory.outgoing.advance(messages);
+        region.memory.incoming.advance(messages);
+        Ok(counted)
+    }
+
+    fn close_after_fork(self: Box<Self>) {
+        self.ends.into_iter().for_each(Endpoint::close_after_fork);
     }
 }
 
@@ -165,10 +268,10 @@ fn run_paced(
     other: Option<&mut dyn MessageEnd>,
     payload: Option<Processed>,
 ) -> Result<(Meter, u64), Failure> {
-    let (role, traffic, paced) =
-        (region.role, Traffic::from_spec(region.spec), region.paced.take());
+    let (role, traffic) = (region.role, Traffic::from_spec(region.spec));
+    let paced = std::mem::take(&mut region.paced);
     let mut task: PacedTask<'_> = region.task(end, payload);
-    if let Some(paced) = paced {
+    if let Some(paced) = paced.first_mut() {
         paced.run(role, &mut task, other.map(|other| other as &mut dyn MessageEnd), traffic)?;
     }
     task.flush()?;
@@ -210,8 +313,8 @@ mod tests {
                 size: PhaseSize::new(64, messages),
                 memory: &mut memory,
                 trips: &mut trips,
-                paced: None,
-                control: &Control::default(),
+                paced: &mut [],
+                controls: &[&Control::default()],
             };
             ends.run_timed(region).unwrap();
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 
-use super::peer::PeerReport;
+use super::peer_report::PeerReport;
 
 /// Time the other peer has to report after one has failed, ms.
 const GRACE_MS: u64 = 100;

@@ -1,7 +1,7 @@
-//! Two peers as two processes forked from the worker, which only supervises them.
+//! Peers as processes forked from the worker, which only supervises them.
 //!
 //! Each peer writes its report into a pipe. An end of file without a report means that the peer died; the worker then
-//! kills the other and reports which peer died and of what signal or status.
+//! kills the others and reports which peer died and of what signal or status.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -15,16 +15,17 @@ use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, waitpid,
 };
 
-use super::peer::{PeerReport, PeerRunner};
-use super::peer_ends::PeerEnds;
+use super::connections::Connections;
+use super::peer::PeerRunner;
+use super::peer_report::PeerReport;
 use super::peer_results::{PeerResult, collect_reports, grace, missing_end};
+use super::running_peer::RunningPeer;
 use super::threads::panic_failure;
 use super::{Ends, objects};
 use crate::channel::peer_placement;
 use crate::harness_failure;
 use crate::platform::close_on_exec::{PipeFlags, pipe_with};
 use crate::platform::parent_death::set_parent_process_death_signal;
-use crate::shared_state::Control;
 
 /// A forked peer, as the worker sees it.
 #[derive(Debug)]
@@ -34,45 +35,41 @@ struct Child {
     report: OwnedFd,
 }
 
-/// Forks both peers and returns their reports, the sender's first.
+/// Forks all peers and returns their reports, in their order.
 pub(super) fn run(
     spec: &RunSpec,
     ends: Ends,
-    control: &Control,
+    connections: &Connections,
 ) -> Result<Vec<PeerReport>, Failure> {
-    let (helper, times) = (ends.helper, ends.times);
-    let run_peer = |role, ends: Option<Box<dyn PeerEnds>>, memory| {
-        let ends = ends.ok_or_else(missing_end)?;
-        let placement = peer_placement(spec);
-        PeerRunner { spec, role, ends, memory, times, control, placement, helper }.run()
-    };
-    // Each fork inherits both ends; each process closes the one it does not use.
-    let (mut sender, mut receiver) = (Some(ends.first), ends.second);
-    let [mut senders, mut receivers] = ends.memory;
-    let mut first = Some(fork(Role::Sender, || {
-        close_end(receiver.take());
-        run_peer(Role::Sender, sender.take(), senders.take())
-    })?);
-    let second = fork(Role::Receiver, || {
-        // The child also inherited the worker's pipe to the first peer.
-        drop(first.take());
-        close_end(sender.take());
-        run_peer(Role::Receiver, receiver.take(), receivers.take())
-    });
-    close_end(sender);
-    close_end(receiver);
-    match (first, second) {
-        (Some(first), Ok(second)) => wait_for_reports(&[first, second]),
-        (first, second) => {
-            first.iter().for_each(kill_and_reap);
-            Err(second.err().unwrap_or_else(missing_end))
+    // Each fork inherits all ends; each process closes those that it does not use.
+    let mut peers: Vec<Option<RunningPeer>> = ends.peers.into_iter().map(Some).collect();
+    let (placement, helper) = (peer_placement(spec), ends.helper);
+    let mut children = Vec::with_capacity(peers.len());
+    for number in 0..peers.len() {
+        let role = peers[number].as_ref().map_or(Role::Both, |peer| peer.role);
+        let child = fork(role, || {
+            // The child also inherited the worker's pipes to the peers before it.
+            children.clear();
+            let own = peers[number].take();
+            close_ends(&mut peers);
+            let peer = own.ok_or_else(missing_end)?;
+            PeerRunner { spec, peer, connections, placement, helper }.run()
+        });
+        match child {
+            Ok(child) => children.push(child),
+            Err(failure) => {
+                children.iter().for_each(kill_and_reap);
+                return Err(failure);
+            }
         }
     }
+    close_ends(&mut peers);
+    wait_for_reports(&children)
 }
 
-fn close_end(end: Option<Box<dyn PeerEnds>>) {
-    if let Some(end) = end {
-        end.close_after_fork();
+fn close_ends(peers: &mut [Option<RunningPeer>]) {
+    for peer in peers.iter_mut().filter_map(Option::take) {
+        peer.ends.close_after_fork();
     }
 }
 
@@ -117,9 +114,9 @@ fn run_child(worker: Pid, role: Role, play: impl FnOnce() -> PeerResult, write: 
     unsafe { libc::_exit(0) }
 }
 
-/// Waits for both reports. After a failure, waits briefly for the other peer's report.
-fn wait_for_reports(children: &[Child; 2]) -> Result<Vec<PeerReport>, Failure> {
-    let mut answers: [Option<PeerResult>; 2] = [None, None];
+/// Waits for all reports. After a failure, waits briefly for those of the other peers.
+fn wait_for_reports(children: &[Child]) -> Result<Vec<PeerReport>, Failure> {
+    let mut answers: Vec<Option<PeerResult>> = children.iter().map(|_| None).collect();
     while answers.iter().any(Option::is_none) {
         let failure = answers.iter().flatten().find_map(|answer| answer.as_ref().err());
         let limit = failure.and_then(|failure| Timespec::try_from(grace(failure)).ok());
@@ -136,11 +133,11 @@ fn wait_for_reports(children: &[Child; 2]) -> Result<Vec<PeerReport>, Failure> {
 
 /// Index of a child that has not answered and is readable; `None` after `limit`.
 fn next_report(
-    children: &[Child; 2],
-    answers: &[Option<PeerResult>; 2],
+    children: &[Child],
+    answers: &[Option<PeerResult>],
     limit: Option<&Timespec>,
 ) -> Option<usize> {
-    let open: Vec<usize> = (0..2).filter(|&index| answers[index].is_none()).collect();
+    let open: Vec<usize> = (0..children.len()).filter(|&index| answers[index].is_none()).collect();
     loop {
         let mut watched: Vec<PollFd<'_>> =
             open.iter().map(|&i| PollFd::new(&children[i].report, PollFlags::IN)).collect();

@@ -1,42 +1,41 @@
-//! Two peers as two threads of the worker.
+//! Peers as threads of the worker.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
 
-use ipcperf_model::{Failure, FailureKind, Role, RunSpec};
+use ipcperf_model::{Failure, FailureKind, RunSpec};
 use rustix::io::Errno;
 
-use super::peer::{PeerReport, PeerRunner};
-use super::peer_results::{PeerResult, collect_reports, grace, missing_end};
+use super::connections::Connections;
+use super::peer::PeerRunner;
+use super::peer_report::PeerReport;
+use super::peer_results::{PeerResult, collect_reports, grace};
 use super::{Ends, comm};
 use crate::channel::peer_placement;
 use crate::harness_failure;
-use crate::shared_state::Control;
 
-/// Runs both peers and returns their reports, the sender's first. After the first failure the other thread is left
-/// running: the worker ends with this run.
+/// Runs all peers and returns their reports, in their order. After the first failure the other threads are left running:
+/// the worker ends with this run.
 pub(super) fn run(
     spec: &RunSpec,
     ends: Ends,
-    control: &'static Control,
+    connections: &Connections,
 ) -> Result<Vec<PeerReport>, Failure> {
     let (report, reports) = mpsc::channel();
-    let roles = [Role::Sender, Role::Receiver];
-    let (helper, times) = (ends.helper, ends.times);
-    let second = ends.second.ok_or_else(missing_end)?;
-    let peers = [ends.first, second].into_iter().zip(ends.memory);
-    for (role, (ends, memory)) in roles.into_iter().zip(peers) {
-        let (report, spec) = (report.clone(), spec.clone());
+    let (count, helper) = (ends.peers.len(), ends.helper);
+    for (number, peer) in ends.peers.into_iter().enumerate() {
+        let (report, spec, connections) = (report.clone(), spec.clone(), connections.clone());
+        let role = peer.role;
         let play = move || {
             let placement = peer_placement(&spec);
-            let peer =
-                PeerRunner { spec: &spec, role, ends, memory, times, control, placement, helper };
+            let connections = &connections;
+            let peer = PeerRunner { spec: &spec, peer, connections, placement, helper };
             let result = catch_unwind(AssertUnwindSafe(|| peer.run()))
                 .unwrap_or_else(|panic| Err(panic_failure(&*panic)))
                 .map_err(|failure| failure.with_role(role));
             // The receiving end is closed only if the worker is about to end.
-            let _ = report.send(result);
+            let _ = report.send((number, result));
         };
         thread::Builder::new()
             .name(comm::thread_name(role))
@@ -44,19 +43,29 @@ pub(super) fn run(
             .map_err(|error| spawn_failure(&error))?;
     }
     drop(report);
-    let mut done = collect_reports(receive_results(&reports))?;
-    done.sort_by_key(|report| report.usage.role == Role::Receiver);
-    Ok(done)
+    let mut results = receive_results(&reports, count);
+    results.sort_by_key(|(number, _)| *number);
+    collect_reports(results.into_iter().map(|(_, result)| result))
 }
 
-/// Returns both answers. After a failure, waits briefly for the other answer.
-fn receive_results(reports: &mpsc::Receiver<PeerResult>) -> Vec<PeerResult> {
-    let first = reports.recv();
-    let second = match &first {
-        Ok(Err(failure)) => reports.recv_timeout(grace(failure)).ok(),
-        _ => reports.recv().ok(),
-    };
-    first.into_iter().chain(second).collect()
+/// Result of a peer with its number.
+type NumberedResult = (usize, PeerResult);
+
+/// Returns the answers of `count` peers. After a failure, waits briefly for the other answers.
+fn receive_results(reports: &mpsc::Receiver<NumberedResult>, count: usize) -> Vec<NumberedResult> {
+    let mut results: Vec<NumberedResult> = Vec::with_capacity(count);
+    while results.len() < count {
+        let failure = results.iter().find_map(|(_, result)| result.as_ref().err());
+        let next = match failure {
+            Some(failure) => reports.recv_timeout(grace(failure)).ok(),
+            None => reports.recv().ok(),
+        };
+        match next {
+            Some(result) => results.push(result),
+            None => break,
+        }
+    }
+    results
 }
 
 fn spawn_failure(error: &std::io::Error) -> Failure {

@@ -84,14 +84,18 @@ fn idle_ns(begin: Timestamp, end: Timestamp, last_ticks: u64) -> u64 {
     (late as u64).min(end.ns - begin.ns)
 }
 
+/// What a receive returned.
 #[derive(PartialEq, Eq)]
-enum Arrival {
+pub(super) enum Arrival {
+    /// A message.
     Message,
+    /// The mark of the end.
     End,
 }
 
+/// Receives a message, numbered `next` or later, or the mark of the end; `next` then follows it.
 #[inline]
-fn receive_one<E: MessageEnd + ?Sized, P: Payload>(
+pub(super) fn receive_one<E: MessageEnd + ?Sized, P: Payload>(
     task: &mut Task<'_, E, P>,
     next: &mut u64,
 ) -> Result<Arrival, Failure> {

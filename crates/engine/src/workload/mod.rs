@@ -5,22 +5,29 @@
 //! checked.
 
 mod buffer_pool;
+mod hub;
 mod interleaved;
 mod latency_recorder;
 mod lossy;
+mod multiplexer;
 mod paced;
+mod paced_hub;
 mod pacer;
 mod round_trip;
 mod schedule;
 mod send_times;
+mod sender_loop;
 mod stream;
 mod transfer;
 
 use std::ops::Range;
 
 pub use buffer_pool::{BufferPool, PhaseBuffers, pool_bytes};
+pub use hub::{HubEnd, HubTask, receive_from_all, send_to_all, serve_all};
 pub use latency_recorder::{ArrivalCounts, LatencyHistograms};
+pub use multiplexer::Multiplexer;
 pub use paced::{PacedPeer, PacedTask, Traffic};
+pub use paced_hub::{receive_paced_from_all, send_paced_to_all};
 pub use pacer::Delays;
 pub use round_trip::RoundTrip;
 pub use schedule::checkpoint_message;
@@ -39,11 +46,9 @@ use crate::shared_state::Control;
 #[must_use]
 pub fn phase_size(kind: WorkloadKind, buffer_bytes: usize, total_bytes: u64) -> PhaseSize {
     match kind {
+        kind if kind.is_answered() => RoundTrip::phase_size(buffer_bytes, total_bytes),
         // A paced run is not sized by a total.
-        WorkloadKind::Stream | WorkloadKind::Paced => Stream::phase_size(buffer_bytes, total_bytes),
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
-            RoundTrip::phase_size(buffer_bytes, total_bytes)
-        }
+        _ => Stream::phase_size(buffer_bytes, total_bytes),
     }
 }
 

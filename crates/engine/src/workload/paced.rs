@@ -2,30 +2,26 @@
 //!
 //! The sender never waits for the receiver longer than the mechanism blocks it, and catches up afterwards. A latency
 //! counts from the time at which the message was due, and once more from the time at which it was sent, as other tools
-//! measure it. A run that is far from carrying its rate ends after [`MAX_STRETCH`] times its schedule.
+//! measure it. A run that is far from carrying its rate ends after [`MAX_STRETCH`](super::sender_loop) times its schedule.
 //!
 //! The loops are compiled once for all mechanisms: see [`MessageEnd`].
 
-use ipcperf_model::pacing::{Pacer, Pacing};
+use ipcperf_model::pacing::Pacing;
 use ipcperf_model::{Answer, Failure, Role, RunSpec};
 use rustix::io::Errno;
 
 use super::interleaved::{Leg, transfer_range};
 use super::latency_recorder::{ArrivalCounts, LatencyHistograms, LatencyRecorder, ScheduleStart};
-use super::pacer::{Delays, Punctuality, Waiting, WaitingTimes};
+use super::lossy::Arrival;
+use super::pacer::{Delays, WaitingTimes};
 use super::schedule::{CHECKPOINTS, Schedule};
 use super::send_times::{SendStamp, SendTimes};
+use super::sender_loop::SenderLoop;
 use super::{Task, lossy, transfer};
 use crate::channel::MessageEnd;
-use crate::clock::{now_ns, ticks, ticks_after_loads};
+use crate::clock::{now_ns, ticks_after_loads};
 use crate::payload_check::{MessageDirection, Payload, Processed};
-use crate::platform::thread;
 use crate::shared_state::Control;
-
-/// Duration of a run, as a multiple of its schedule, after which the sender gives up.
-const MAX_STRETCH: f64 = 2.0;
-/// Time from the announcement of a schedule to its start, ns: enough for the sender to enter its loop.
-const LEAD_NS: f64 = 20_000.0;
 
 /// Task of a paced peer: the type of its end is erased, and whether messages are processed is decided at run time.
 pub type PacedTask<'a> = Task<'a, dyn MessageEnd + 'a, Option<Processed>>;
@@ -104,25 +100,54 @@ impl PacedPeer {
         }
     }
 
-    /// Splits the state into the sender's loop and the recorder.
-    fn begin<'a>(&'a mut self, control: &'a Control) -> (SenderLoop<'a>, LatencyRecorder<'a>) {
+    /// Splits the state into the sender's loop, which announces its schedule to the receivers behind `controls`, and the
+    /// recorder.
+    fn begin<'a>(
+        &'a mut self,
+        controls: Vec<&'a Control>,
+    ) -> (SenderLoop<'a>, LatencyRecorder<'a>) {
         let (pacing, checkpoints_ns) = (&self.pacing, self.checkpoints_ns);
         let recorder = LatencyRecorder::new(pacing, checkpoints_ns, &mut self.latencies);
-        (SenderLoop::begin(pacing, &mut self.delays, control), recorder)
+        (SenderLoop::begin(pacing, &mut self.delays, controls), recorder)
+    }
+
+    /// Recorder of the messages that arrive here.
+    pub(super) fn recorder(&mut self) -> LatencyRecorder<'_> {
+        LatencyRecorder::new(&self.pacing, self.checkpoints_ns, &mut self.latencies)
+    }
+
+    /// Place of the stamps of its messages.
+    pub(super) const fn times(&self) -> SendTimes {
+        self.times
+    }
+
+    /// Sends every message of the schedule with `send`, which gets its stamp, to the receivers behind `controls`.
+    ///
+    /// # Errors
+    /// Returns the first error of `send`.
+    pub(super) fn send_each(
+        &mut self,
+        controls: Vec<&Control>,
+        mut send: impl FnMut(SendStamp) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (mut sender, _) = self.begin(controls);
+        while let Some(stamp) = sender.wait() {
+            send(stamp)?;
+        }
+        (self.sent, self.waited) = sender.finish();
+        Ok(())
     }
 
     fn send(&mut self, task: &mut PacedTask<'_>) -> Result<(), Failure> {
         let (mut meter, bytes, times) = (task.meter, task.size.buffer_bytes, self.times);
-        let (mut sender, _) = self.begin(task.control);
-        while let Some(stamp) = sender.wait() {
+        self.send_each(vec![task.control], |stamp| {
             let what = (stamp.number, bytes);
             let complete = |content: &mut [u8]| times.store(stamp, content);
             transfer::send_with(task, what, MessageDirection::Forward, &mut meter, complete)?;
             // An end that holds messages back until more follow would delay them by the time between messages.
-            task.flush()?;
-        }
+            task.flush()
+        })?;
         task.meter = meter;
-        (self.sent, self.waited) = sender.finish();
         if task.end.traits().lossy {
             lossy::send_end(task)?;
         }
@@ -130,12 +155,12 @@ impl PacedPeer {
     }
 
     fn receive(&mut self, task: &mut PacedTask<'_>) -> Result<(), Failure> {
-        let checkpoints_ns = self.checkpoints_ns;
-        let mut recorder = LatencyRecorder::new(&self.pacing, checkpoints_ns, &mut self.latencies);
+        let times = self.times;
+        let mut recorder = self.recorder();
         if task.end.traits().lossy {
-            receive_some(task, self.times, &mut recorder)?;
+            receive_some(task, times, &mut recorder)?;
         } else {
-            receive_all(task, self.times, &mut recorder)?;
+            receive_all(task, times, &mut recorder)?;
         }
         self.counts = recorder.counts();
         task.control.finish(now_ns(), self.counts.arrived);
@@ -180,7 +205,7 @@ impl PacedPeer {
         task: &mut PacedTask<'a>,
         other: &mut (dyn MessageEnd + 'a),
     ) -> Result<(), Failure> {
-        let (mut sender, mut recorder) = self.begin(task.control);
+        let (mut sender, mut recorder) = self.begin(vec![task.control]);
         let start = sender.start;
         while let Some(stamp) = sender.wait() {
             let number = stamp.number;
@@ -201,7 +226,7 @@ impl PacedPeer {
         task: &mut PacedTask<'a>,
         mut trip: impl FnMut(&mut PacedTask<'a>, u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let (mut sender, mut recorder) = self.begin(task.control);
+        let (mut sender, mut recorder) = self.begin(vec![task.control]);
         let start = sender.start;
         while let Some(stamp) = sender.wait() {
             trip(task, stamp.number)?;
@@ -231,83 +256,12 @@ impl Traffic {
     }
 }
 
-/// Schedule, waiting and records of a sender.
-struct SenderLoop<'a> {
-    start: ScheduleStart,
-    schedule: Schedule,
-    waiting: Waiting,
-    delays: &'a mut Delays,
-    /// Delay of the last message, ticks. It is recorded after the message has been sent, which it would delay.
-    last_delay: Option<(Punctuality, u64)>,
-    control: &'a Control,
-    next: u64,
-    messages: u64,
-    /// Time after which no further message is sent, ticks.
-    give_up: u64,
-}
-
-impl<'a> SenderLoop<'a> {
-    /// Starts the schedule.
-    fn begin(pacing: &Pacing, delays: &'a mut Delays, control: &'a Control) -> Self {
-        if pacing.pacer == Pacer::Sleep {
-            thread::minimize_timer_slack();
-        }
-        let ns_per_tick = control.ns_per_tick();
-        control.begin(now_ns());
-        let now = ScheduleStart { ticks: ticks(), ns_per_tick };
-        let start = ScheduleStart { ticks: now.after(LEAD_NS), ns_per_tick };
-        control.begin_schedule(start.ticks);
-        #[allow(clippy::cast_precision_loss, reason = "seconds in ns")]
-        let give_up = start.after(pacing.duration_ns() as f64 * MAX_STRETCH);
-        Self {
-            start,
-            schedule: Schedule::new(pacing),
-            waiting: Waiting::new(pacing.pacer, ns_per_tick),
-            delays,
-            last_delay: None,
-            control,
-            next: 0,
-            messages: pacing.messages,
-            give_up,
-        }
-    }
-
-    /// Waits until the next message is due, and returns its stamp; `None` after the last one.
-    fn wait(&mut self) -> Option<SendStamp> {
-        self.record_last_delay();
-        if self.next >= self.messages {
-            return None;
-        }
-        let due = self.start.after(self.schedule.next_ns());
-        let (sent, punctuality) = self.waiting.until(due);
-        let number = self.next;
-        self.next += 1;
-        if punctuality == Punctuality::Behind && sent > self.give_up && self.next < self.messages {
-            self.messages = self.next;
-            self.control.shorten_schedule(self.messages);
-        }
-        self.last_delay = Some((punctuality, sent.saturating_sub(due).max(1)));
-        Some(SendStamp { number, sent, is_in_gap: punctuality == Punctuality::InGap })
-    }
-
-    fn record_last_delay(&mut self) {
-        if let Some((punctuality, delay)) = self.last_delay.take() {
-            self.delays.record(punctuality, delay);
-        }
-    }
-
-    /// Returns the number of messages that were sent, and the times spent waiting.
-    fn finish(self) -> (u64, WaitingTimes) {
-        (self.next, self.waiting.times())
-    }
-}
-
-fn schedule_start(control: &Control) -> ScheduleStart {
+pub(super) fn schedule_start(control: &Control) -> ScheduleStart {
     ScheduleStart { ticks: control.schedule_start(), ns_per_tick: control.ns_per_tick() }
 }
 
 /// Whether message `number` is the last one of those that the sender has announced.
-fn is_last(control: &Control, number: u64) -> bool {
+pub(super) fn is_last(control: &Control, number: u64) -> bool {
     control.shortened_schedule() == Some(number + 1)
 }
 
@@ -340,30 +294,41 @@ fn receive_some(
     times: SendTimes,
     recorder: &mut LatencyRecorder<'_>,
 ) -> Result<(), Failure> {
-    let (bytes, traits) = (task.size.buffer_bytes, task.end.traits());
     let mut next = 0;
+    while receive_one(task, times, recorder, &mut next)? == Arrival::Message {}
+    Ok(())
+}
+
+/// Receives a message, numbered `next` or later, or the mark of the end; `next` then follows it.
+pub(super) fn receive_one<E: MessageEnd + ?Sized>(
+    task: &mut Task<'_, E, Option<Processed>>,
+    times: SendTimes,
+    recorder: &mut LatencyRecorder<'_>,
+    next: &mut u64,
+) -> Result<Arrival, Failure> {
+    let (bytes, traits) = (task.size.buffer_bytes, task.end.traits());
     loop {
         task.meter.transfers += 1;
-        let into = task.incoming.buffer(traits, next, bytes);
-        match task.end.recv(into) {
-            Ok(0) => return Ok(()),
-            Ok(got) => {
-                let (now, message) = (ticks_after_loads(), &into[..got]);
-                let expected = task.payload.message_number(message, next);
-                let stamp = times.load(expected, message);
-                if stamp.number < next || stamp.number >= task.size.messages {
-                    return Err(lossy::out_of_order(stamp.number, next));
-                }
-                recorder.record(schedule_start(task.control), stamp, now);
-                task.payload.check(message, stamp.number, MessageDirection::Forward)?;
-                if got != bytes {
-                    return Err(transfer::boundary_lost(bytes, got));
-                }
-                next = stamp.number + 1;
-            }
-            Err(Errno::INTR) => {}
+        let into = task.incoming.buffer(traits, *next, bytes);
+        let got = match task.end.recv(into) {
+            Ok(0) => return Ok(Arrival::End),
+            Ok(got) => got,
+            Err(Errno::INTR) => continue,
             Err(errno) => return Err(transfer::call_failed("receive", bytes, errno)),
+        };
+        let (now, message) = (ticks_after_loads(), &into[..got]);
+        let expected = task.payload.message_number(message, *next);
+        let stamp = times.load(expected, message);
+        if stamp.number < *next || stamp.number >= task.size.messages {
+            return Err(lossy::out_of_order(stamp.number, *next));
         }
+        recorder.record(schedule_start(task.control), stamp, now);
+        task.payload.check(message, stamp.number, MessageDirection::Forward)?;
+        if got != bytes {
+            return Err(transfer::boundary_lost(bytes, got));
+        }
+        *next = stamp.number + 1;
+        return Ok(Arrival::Message);
     }
 }
 

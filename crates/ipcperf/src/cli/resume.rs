@@ -82,8 +82,8 @@ fn study_of(header: &Header, plan: &Plan) -> Result<Option<Study>, String> {
 
 fn resume_state(results: Results, retry: Retry) -> ResumeState {
     let elapsed_ns = results.footer.map_or(0, |footer| footer.elapsed_ns);
-    let Results { samples, observations, failures, .. } = results;
-    ResumeState { samples, observations, failures, elapsed_ns, retry }
+    let Results { samples, peers, observations, failures, .. } = results;
+    ResumeState { samples, peers, observations, failures, elapsed_ns, retry }
 }
 
 /// Checks that this is the machine of `header`: a file must not mix the results of two machines.

@@ -179,6 +179,7 @@ fn results(header: Header, outcome: Outcome) -> Results {
     Results {
         header,
         samples: outcome.samples,
+        peers: outcome.peers,
         observations: outcome.observations,
         failures: outcome.failures,
         footer: None,

@@ -14,12 +14,19 @@ use super::manual_page::ManualPage;
 pub(crate) const WHICH_ANSWERED_WORKLOAD: &str = "round-trip measures the latency of a mechanism; request-reply \
     measures a service whose replies have another size than its requests";
 
+/// What the number of peers is.
+const WHICH_PEERS: &str = "--peers sets the number of peers on the side that has several, or of pairs: 1 to 64, or a list of \
+    numbers. Each peer has a connection of its own. A table shows the rate of the slowest and of the fastest peer. With --rate \
+    and at least three numbers of peers, it also shows what one more peer costs in CPU time.";
+
 /// Returns the manual of the workload called `name`, at most `columns` wide.
 pub(super) fn workload_manual(name: &str, columns: usize) -> Option<String> {
     let facts = WORKLOADS.iter().find(|facts| facts.name == name)?;
     let mut page = ManualPage::new(name, facts.about, columns);
     page.section("Measures", facts.measures);
-    if facts.kind.is_answered() {
+    if facts.kind.takes_peers() {
+        page.section("Peers", WHICH_PEERS);
+    } else if facts.kind.is_answered() {
         page.section("Which workload to choose", &format!("{WHICH_ANSWERED_WORKLOAD}."));
     }
     let example = format!("ipcperf run -m pipe,unix-stream -w {name} -b 64 {}", facts.needs);

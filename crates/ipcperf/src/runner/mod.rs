@@ -27,8 +27,8 @@ use ipcperf_model::{Failure, FailureKind, Measurement, RunSpec, WarmUp};
 use ipcperf_plan::{Case, Plan, block_order, schedule_seed};
 use ipcperf_results::analysis::probe_effects;
 use ipcperf_results::{
-    ExclusionReason, FailedRun, Footer, ObservationRecord, ResultsLine, RunIdentity, Sample,
-    Writer, final_failures,
+    ExclusionReason, FailedRun, Footer, ObservationRecord, PeerRecord, ResultsLine, RunIdentity,
+    Sample, Writer, final_failures,
 };
 
 pub(crate) use default_path::default_path;
@@ -52,6 +52,7 @@ use crate::printing::Progress;
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) samples: Vec<Sample>,
+    pub(crate) peers: Vec<PeerRecord>,
     pub(crate) observations: Vec<ObservationRecord>,
     pub(crate) failures: Vec<FailedRun>,
     /// Number of planned runs, and of disturbed runs to be retried, for which the time budget had no time.
@@ -63,6 +64,7 @@ pub(crate) struct Outcome {
 #[derive(Debug, Default)]
 pub(crate) struct ResumeState {
     pub(crate) samples: Vec<Sample>,
+    pub(crate) peers: Vec<PeerRecord>,
     pub(crate) observations: Vec<ObservationRecord>,
     pub(crate) failures: Vec<FailedRun>,
     pub(crate) elapsed_ns: u64,
@@ -75,8 +77,8 @@ impl Outcome {
         // Transient failures do not count: those runs have been retried or will be.
         let failed = before.failures.iter().any(|failure| !failure.transient);
         let ending = if failed { ExitStatus::SomeFailed } else { ExitStatus::Done };
-        let ResumeState { samples, observations, failures, .. } = before;
-        Self { samples, observations, failures, left_out: 0, status: ending }
+        let ResumeState { samples, peers, observations, failures, .. } = before;
+        Self { samples, peers, observations, failures, left_out: 0, status: ending }
     }
 
     /// Keeps only failures that no later attempt corrected.
@@ -301,21 +303,26 @@ impl<'a> Execution<'a> {
         let (block, attempt) = (run.block, run.attempt);
         let excluded = self.noise_detector.judge(case, block, &measured);
         let split = user_system_split(run.case.cpus.as_slice().try_into().ok());
+        let peers = measured.peers.clone();
         let mut sample = Sample::new(run, warm_up, measured, split);
         sample.excluded = excluded;
         sample.instruments = case.instruments.names.iter().map(|&name| name.to_owned()).collect();
         sample.twin_of.clone_from(&case.instruments.twin_of);
-        let probe_ns = sample.cacheline_round_trip_ns;
+        // Only two of several peers measure their distance.
+        let probe_ns = sample.cacheline_round_trip_ns.filter(|_| case.spec.peers.is_none());
         sample.cpu_pair_class = probe_ns.and_then(|ns| self.cpu_classes.classify(ns, excluded));
         self.ledger.add_sample(&sample);
         let of_run =
             |(instrument, told)| ObservationRecord::new(&sample.run.run_id, instrument, told);
         let observations: Vec<_> = told.into_iter().map(of_run).collect();
-        let seen = observations.iter().cloned().map(ResultsLine::Observation);
-        let lines: Vec<ResultsLine> =
-            std::iter::once(ResultsLine::Sample(sample.clone())).chain(seen).collect();
+        let peers: Vec<_> = peers.iter().map(|peer| PeerRecord::new(&sample.run, peer)).collect();
+        let lines = std::iter::once(ResultsLine::Sample(sample.clone()))
+            .chain(peers.iter().cloned().map(ResultsLine::Peer))
+            .chain(observations.iter().cloned().map(ResultsLine::Observation));
+        let lines: Vec<ResultsLine> = lines.collect();
         self.writer.append(lines)?;
         self.outcome.samples.push(sample);
+        self.outcome.peers.extend(peers);
         self.outcome.observations.extend(observations);
         if self.budget.defers_retries() {
             return Ok(NextStep::Continue);
@@ -358,6 +365,7 @@ impl<'a> Execution<'a> {
             complete: is_over && !self.outcome.failures.iter().any(|failed| failed.transient),
             samples: tally.samples,
             observations: Some(tally.observations),
+            peers: tally.peers,
             failures: tally.failures,
             lost_lines: tally.lost_lines,
             probe_effects: probe_effects(&self.outcome.samples),

@@ -37,7 +37,10 @@ pub(super) const EXPORTER: Exporter = Exporter {
 fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     let cases = || files.iter().flat_map(|file| &file.summaries);
     let is_paced = cases().any(|case| case.case.rate_per_s.is_some());
+    let has_peers = cases().any(|case| case.case.peers.is_some());
+    let peers = ["peers", "peer_rates"];
     let optional = SCHEDULE_KEYS.iter().chain(&["paced"]).filter(|_| is_paced);
+    let optional = optional.chain(peers.iter().filter(|_| has_peers));
     let keys = ColumnKeys {
         roles: cases().flat_map(|case| case.roles.keys()).cloned().collect(),
         optional: optional.map(|key| (*key).to_owned()).collect(),

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use ipcperf_results::analysis::AnalyzedFile;
-use ipcperf_results::{SCHEDULE_KEYS, Sample};
+use ipcperf_results::{PEERS_KEYS, SCHEDULE_KEYS, Sample};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -46,9 +46,11 @@ struct SampleRow<'a> {
 fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     let samples = || files.iter().flat_map(|file| &file.results.samples);
     let paced = samples().filter(|sample| sample.run.case.rate_per_s.is_some());
+    let has_peers = samples().any(|sample| sample.run.case.peers.is_some());
+    let peers = PEERS_KEYS.into_iter().filter(|_| has_peers);
     let keys = ColumnKeys {
         roles: samples().flat_map(|sample| sample.roles.keys()).map(str::to_owned).collect(),
-        optional: paced.flat_map(paced_keys).collect(),
+        optional: paced.flat_map(paced_keys).chain(peers.map(str::to_owned)).collect(),
         omitted: &OMITTED_KEYS,
     };
     let rows = files.iter().flat_map(|file| {

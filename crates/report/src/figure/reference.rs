@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ipcperf_model::mechanism::PayloadPath;
-use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::analysis::{AnalyzedFile, CaseSummary, has_wake_ups};
 
 use super::axis::Axis;
@@ -82,11 +81,9 @@ fn limit(case: &CaseSummary) -> Option<(LimitKind, f64)> {
         PayloadPath::Nowhere => return None,
     };
     let least_ns = case.hardware_limit.as_ref()?.min_ns;
-    let at = match case.case.workload {
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => least_ns,
-        WorkloadKind::Stream | WorkloadKind::Paced => {
-            case.case.buffer_bytes as f64 * 1e9 / least_ns
-        }
+    let at = match case.case.workload.is_answered() {
+        true => least_ns,
+        false => case.case.buffer_bytes as f64 * 1e9 / least_ns,
     };
     Some((limit, at))
 }

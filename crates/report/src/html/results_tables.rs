@@ -5,7 +5,8 @@ use maud::{Markup, html};
 
 use super::lettered;
 use crate::presentation::{
-    KNEE_LEGEND, PACED_LEGEND, TextTable, WAIT_LEGEND, knee_tables, paced_tables, wait_tables,
+    KNEE_LEGEND, PACED_LEGEND, PEERS_LEGEND, TextTable, WAIT_LEGEND, knee_tables, paced_tables,
+    peers_tables, wait_tables,
 };
 use crate::terminal::{
     CPU_TIME_LEGEND, Grid, HARDWARE_LIMIT_HEADING, PERCENTILES_LEGEND, PercentileTable,
@@ -48,6 +49,7 @@ fn file_section(file: &AnalyzedFile) -> Markup {
         }
         (paced(&knee_tables(&file.summaries), KNEE_LEGEND))
         (paced(&wait_tables(&file.summaries), WAIT_LEGEND))
+        (paced(&peers_tables(&file.summaries), PEERS_LEGEND))
         (paced(&paced_tables(&file.summaries), PACED_LEGEND))
         (percentiles(&percentile_tables(&file.summaries, &file.results.samples)))
         @if !refusals.is_empty() { ul { @for line in &refusals { li { (line) } } } }

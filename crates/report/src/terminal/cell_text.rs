@@ -1,7 +1,6 @@
 //! Content of the cells of result tables, and the legend of the marks in them.
 
 use ipcperf_model::units;
-use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::analysis::{CaseSummary, DistributionMode, MainFigure};
 
 use crate::wording::{ErrorBar, metric_text};
@@ -75,7 +74,9 @@ fn missing_text(case: &CaseSummary) -> String {
         (0, 0) => "no valid run".to_owned(),
         (0, disturbed) => {
             let median = case.disturbed_median.map(|value| match case.case.workload {
-                WorkloadKind::Stream if !case.case.is_harness_only() => units::bandwidth(value),
+                streamed if streamed.is_streamed() && !case.case.is_harness_only() => {
+                    units::bandwidth(value)
+                }
                 _ => units::time(value),
             });
             format!("{DISTURBED_MARK} {}\n{disturbed} disturbed", median.unwrap_or_default())

@@ -1,4 +1,4 @@
-//! Tables of paced cases, of recommended waits, and of knees.
+//! Tables of peers, of paced cases, of recommended waits, and of knees.
 
 use comfy_table::CellAlignment;
 use ipcperf_results::analysis::CaseSummary;
@@ -6,19 +6,21 @@ use ipcperf_results::analysis::CaseSummary;
 use super::cells::{new_table, truncate};
 use super::width::wrap;
 use crate::presentation::{
-    KNEE_LEGEND, PACED_LEGEND, TextTable, WAIT_LEGEND, knee_tables, paced_tables, wait_tables,
+    KNEE_LEGEND, PACED_LEGEND, PEERS_LEGEND, TextTable, WAIT_LEGEND, knee_tables, paced_tables,
+    peers_tables, wait_tables,
 };
 
-/// Formats the tables of the paced cases of `summaries` and, below them, of recommended waits and of knees, at most
-/// `columns` wide, with their legends. Empty without paced cases.
+/// Formats the tables of the peers and of the paced cases of `summaries` and, below them, of recommended waits and of knees,
+/// at most `columns` wide, with their legends. Empty without such cases.
 pub(super) fn paced_texts(summaries: &[CaseSummary], columns: usize) -> Vec<String> {
     let with_legend = |tables: &[TextTable], legend| {
         let legend = (!tables.is_empty()).then(|| wrap(legend, columns));
         tables.iter().map(|table| text(table, columns)).chain(legend).collect::<Vec<_>>()
     };
+    let peers = with_legend(&peers_tables(summaries), PEERS_LEGEND);
     let paced = with_legend(&paced_tables(summaries), PACED_LEGEND);
     let waits = with_legend(&wait_tables(summaries), WAIT_LEGEND);
-    [paced, waits, with_legend(&knee_tables(summaries), KNEE_LEGEND)].concat()
+    [peers, paced, waits, with_legend(&knee_tables(summaries), KNEE_LEGEND)].concat()
 }
 
 fn text(paced: &TextTable, columns: usize) -> String {

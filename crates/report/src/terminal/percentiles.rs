@@ -17,7 +17,7 @@ pub const PERCENTILES_LEGEND: &str = "p50 to p99.9: percentiles of the round tri
     than ten of them were slower than this percentile, so that single trips would decide it: measure more (--total, \
     --repetitions). max: longest round trip";
 /// Text if no case has round trips.
-const NONE: &str = "Percentiles: none; only the workloads round-trip and request-reply have them. Those of paced \
+const NONE: &str = "Percentiles: none; only round trips and requests have them. Those of paced \
     traffic are in its tables.";
 
 /// Percentiles of the cases under one heading.
@@ -36,8 +36,10 @@ impl PercentileTable {
     /// Creates the table of `cases`, which belong under `heading`.
     fn new<'a>(heading: &Heading, cases: &[&'a CaseSummary], valid: &ValidSamples<'a>) -> Self {
         let what = match heading.workload() {
-            WorkloadKind::Stream | WorkloadKind::Paced | WorkloadKind::RoundTrip => "Round trip",
             WorkloadKind::RequestReply => "Request-reply",
+            WorkloadKind::Server => "Server: request-reply",
+            WorkloadKind::PairsRoundTrip => "Pairs: round trip",
+            _ => "Round trip",
         };
         let row = |case: &&'a CaseSummary| {
             let [p50, p90, p99, p999, max] = percentiles(valid.of_case(case)).map(cell);

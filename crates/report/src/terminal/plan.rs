@@ -1,11 +1,12 @@
 //! A plan for display on a terminal: the matrix, what is left out, and the estimated time.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use ipcperf_model::pacing::{DEFAULT_DURATION, Pacing};
 use ipcperf_model::rate::PerSecond;
 use ipcperf_model::size::Bytes;
-use ipcperf_model::units;
+use ipcperf_model::{RunSpec, units};
 use ipcperf_plan::machine::{NoiseDetection, noise_detection};
 use ipcperf_plan::{Case, CaseInstruments, MissingPart, Plan, StoppingRule};
 use ipcperf_results::analysis::{KNEE_MAX_RUNS, KNEE_MIN_RUNS};
@@ -37,7 +38,8 @@ const FACTOR_COLUMNS: &[PlanColumn] = &[
     PlanColumn { heading: "workload", cell: |case| case.spec.workload.name().to_owned() },
     PlanColumn { heading: "mode", cell: |case| case.spec.mode.name().to_owned() },
     PlanColumn { heading: "placement", cell: |case| case.placement.to_string() },
-    PlanColumn { heading: "CPUs", cell: |case| cpus_text(case.spec.cpus) },
+    PlanColumn { heading: "peers", cell: |case| peers_text(case) },
+    PlanColumn { heading: "CPUs", cell: |case| cpus_text(&case.spec) },
     PlanColumn {
         heading: "rate",
         cell: |case| pacing_text(case, |pacing| PerSecond(pacing.rate_per_s).to_string()),
@@ -86,11 +88,22 @@ fn shared_line(shared: &[&PlanColumn], cases: &[Case]) -> Option<String> {
     (!words.is_empty()).then(|| format!("All cases: {}", words.join(", ")))
 }
 
-fn cpus_text(cpus: Option<[u32; 2]>) -> String {
-    match cpus {
-        None => "any".to_owned(),
-        Some([sender, receiver]) if sender == receiver => sender.to_string(),
-        Some([sender, receiver]) => format!("{sender} and {receiver}"),
+fn peers_text(case: &Case) -> String {
+    case.spec.peers.as_ref().map_or_else(String::new, |peers| peers.count.to_string())
+}
+
+/// Formats the CPUs of the senders and those of the receivers, each once.
+fn cpus_text(spec: &RunSpec) -> String {
+    let pairs: Vec<[u32; 2]> =
+        (0..spec.connections()).filter_map(|number| spec.connection_cpus(number)).collect();
+    let side = |side: usize| {
+        let cpus: BTreeSet<u32> = pairs.iter().map(|pair| pair[side]).collect();
+        cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+    };
+    match (side(0), side(1)) {
+        (senders, _) if senders.is_empty() => "any".to_owned(),
+        (senders, receivers) if senders == receivers => senders,
+        (senders, receivers) => format!("{senders} and {receivers}"),
     }
 }
 
@@ -235,6 +248,8 @@ fn join_numbers(numbers: &[u32]) -> String {
 mod tests {
     use ipcperf_model::knee::KneeSearch;
     use ipcperf_model::pacing::Arrivals;
+    use ipcperf_model::peers::Peers;
+    use ipcperf_model::workload::WorkloadKind;
 
     use super::*;
 
@@ -273,9 +288,16 @@ mod tests {
 
     #[test]
     fn values_of_columns_are_named() {
-        assert_eq!(cpus_text(None), "any");
-        assert_eq!(cpus_text(Some([2, 2])), "2");
-        assert_eq!(cpus_text(Some([0, 3])), "0 and 3");
+        let text = |cpus: Option<[u32; 2]>, peers: &[[u32; 2]]| {
+            let workload = WorkloadKind::FanIn;
+            let peers = Peers { count: u32::try_from(peers.len()).unwrap(), cpus: peers.to_vec() };
+            let peers = (peers.count > 0).then_some(peers);
+            cpus_text(&RunSpec { cpus, peers, workload, ..RunSpec::with_defaults("pipe", 64) })
+        };
+        assert_eq!(text(None, &[]), "any");
+        assert_eq!(text(Some([2, 2]), &[]), "2");
+        assert_eq!(text(Some([0, 3]), &[]), "0 and 3");
+        assert_eq!(text(Some([0, 3]), &[[0, 3], [1, 3], [0, 3]]), "0,1 and 3");
         let mut case = ipcperf_plan::testing::case("pipe");
         assert_eq!(total_text(&case), "calibrated");
         case.spec.total_bytes = Some(4096);

@@ -57,9 +57,11 @@ fn ranking_text(comparison: &Comparison) -> String {
 
 const fn superlative(workload: WorkloadKind) -> &'static str {
     match workload {
-        WorkloadKind::RoundTrip => "Shortest round trip",
-        WorkloadKind::RequestReply => "Shortest request-reply time",
-        WorkloadKind::Stream => "Highest bandwidth",
+        WorkloadKind::RoundTrip | WorkloadKind::PairsRoundTrip => "Shortest round trip",
+        WorkloadKind::RequestReply | WorkloadKind::Server => "Shortest request-reply time",
+        WorkloadKind::Stream | WorkloadKind::FanIn | WorkloadKind::FanOut | WorkloadKind::Pairs => {
+            "Highest bandwidth"
+        }
         WorkloadKind::Paced => "Shortest latency",
     }
 }
@@ -121,9 +123,9 @@ fn list_left_out(
 
 /// Names the best with its value and lead.
 fn best_text(ranking: &Ranking) -> String {
-    let ahead = match ranking.workload {
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply | WorkloadKind::Paced => "as fast as",
-        WorkloadKind::Stream => "the bandwidth of",
+    let ahead = match ranking.workload.is_streamed() {
+        true => "the bandwidth of",
+        false => "as fast as",
     };
     let (best, second) = (contender_text(&ranking.best, ranking.workload), &ranking.second.name);
     let lead = match ranking.factor {
@@ -185,12 +187,7 @@ fn contender_text(contender: &Contender, workload: WorkloadKind) -> String {
 
 /// Formats `value` in the unit by which a workload is ranked.
 fn format_value(workload: WorkloadKind, value: f64) -> String {
-    match workload {
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply | WorkloadKind::Paced => {
-            units::time(value)
-        }
-        WorkloadKind::Stream => units::bandwidth(value),
-    }
+    if workload.is_streamed() { units::bandwidth(value) } else { units::time(value) }
 }
 
 fn not_compared_text(refused: &RefusedComparison) -> String {

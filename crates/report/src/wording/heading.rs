@@ -1,11 +1,12 @@
 //! Grouping of cases into tables, and the headings of these.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Condition, ConditionValue};
+use ipcperf_results::CaseIdentity;
 use ipcperf_results::analysis::CaseSummary;
 
 /// Minimum share of the runs for a CPU distance class to get tables. Those of a rarer class would be nearly empty;
@@ -34,7 +35,7 @@ impl Heading {
             pacing: Pacing::from_case(summary),
             mode: case.mode.name(),
             placement: case.placement.clone(),
-            cpus: case.cpus.clone(),
+            cpus: cpus(case),
             class: summary.cpu_pair_class.clone(),
             conditions: case.non_defaults(),
         }
@@ -49,7 +50,7 @@ impl Heading {
             && self.mode == case.mode.name()
             && self.placement == case.placement
             && self.conditions == case.non_defaults()
-            && (case.cpus.is_empty() || case.cpus == self.cpus)
+            && (case.cpus.is_empty() || cpus(case) == self.cpus)
             && (class.is_none() || *class == self.class)
     }
 
@@ -97,7 +98,11 @@ impl Heading {
             [] => "any CPU".to_owned(),
             [one] => format!("CPU {one}"),
             [sender, receiver] if sender == receiver => format!("both on CPU {sender}"),
-            [sender, receiver, ..] => format!("CPUs {sender} and {receiver}"),
+            [sender, receiver] => format!("CPUs {sender} and {receiver}"),
+            several => {
+                let numbers: Vec<String> = several.iter().map(u32::to_string).collect();
+                format!("CPUs {}", numbers.join(", "))
+            }
         }
     }
 
@@ -109,6 +114,16 @@ impl Heading {
         match (self.pacing, self.workload) {
             (_, WorkloadKind::Paced) => "Paced: one-way latency",
             (_, WorkloadKind::Stream) => "Stream: bandwidth",
+            (Pacing::Unscheduled, WorkloadKind::FanIn) => "Fan-in: bandwidth of the receiver",
+            (Pacing::Unscheduled, WorkloadKind::FanOut) => "Fan-out: bandwidth of all receivers",
+            (Pacing::Unscheduled, WorkloadKind::Pairs) => "Pairs: bandwidth of all pairs",
+            (Pacing::Unscheduled, WorkloadKind::PairsRoundTrip) => "Pairs: mean round trip",
+            (Pacing::Unscheduled, WorkloadKind::Server) => "Server: mean time of a request",
+            (Pacing::Scheduled, WorkloadKind::FanIn) => "Paced fan-in: one-way latency",
+            (Pacing::Scheduled, WorkloadKind::FanOut) => "Paced fan-out: one-way latency",
+            (Pacing::Scheduled, WorkloadKind::Pairs) => "Paced pairs: one-way latency",
+            (Pacing::Scheduled, WorkloadKind::PairsRoundTrip) => "Paced pairs: round-trip latency",
+            (Pacing::Scheduled, WorkloadKind::Server) => "Paced server: latency of a request",
             (Pacing::Unscheduled, WorkloadKind::RoundTrip) => "Round trip: mean time",
             (Pacing::Unscheduled, WorkloadKind::RequestReply) => "Request-reply: mean time",
             (Pacing::Scheduled, WorkloadKind::RoundTrip) => "Paced round trip: latency",
@@ -124,6 +139,15 @@ impl Heading {
             cases: format!("{}, {}", self.metric_label(), self.configuration()),
             values: format!("{}, n = {repetitions}", error_bar.description()),
         }
+    }
+}
+
+/// Returns the CPUs of sender and receiver; of several peers, those on which any of them ran, so that cases with different
+/// numbers of peers stand in one table.
+fn cpus(case: &CaseIdentity) -> Vec<u32> {
+    match case.peers {
+        None => case.cpus.clone(),
+        Some(_) => case.cpus.iter().copied().collect::<BTreeSet<u32>>().into_iter().collect(),
     }
 }
 

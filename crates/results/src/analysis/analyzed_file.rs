@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::{CaseSummary, amount, counted_values, knee, summarize, wait_recommendation};
+use super::{
+    CaseSummary, amount, counted_values, knee, peer_cost, scalability, summarize,
+    wait_recommendation,
+};
 use crate::{PlanRecord, Results, SpecRecord};
 
 /// Results file with its summaries.
@@ -31,6 +34,8 @@ impl AnalyzedFile {
         counted_values::add_counted(&mut summaries, &results);
         amount::add_amounts(&mut summaries);
         knee::add_knees(&mut summaries, &results);
+        peer_cost::add_costs(&mut summaries, &results.samples);
+        scalability::add_laws(&mut summaries, &results.samples);
         wait_recommendation::mark_recommended(&mut summaries);
         let mut file = Self { path: path.to_owned(), results, summaries };
         file.add_hashes();

@@ -218,7 +218,7 @@ pub(super) fn contenders(cases: &[&CaseSummary]) -> Vec<Contender> {
     let mut ranked: Vec<Contender> =
         cases.iter().filter_map(|c| Contender::from_summary(c)).collect();
     ranked.sort_by(|one, other| one.median.total_cmp(&other.median));
-    if cases.first().is_some_and(|case| case.case.workload == WorkloadKind::Stream) {
+    if cases.first().is_some_and(|case| case.case.workload.is_streamed()) {
         ranked.reverse();
     }
     let mut seen = HashSet::new();

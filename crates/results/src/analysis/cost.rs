@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use ipcperf_model::Role;
-use ipcperf_model::workload::WorkloadKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -67,11 +66,13 @@ fn cost(samples: &[&Sample], role: Role) -> Option<RoleCost> {
 fn arrived_bytes(sample: &Sample) -> Option<f64> {
     let (arrived, lost) = (sample.messages as f64, sample.lost_messages.unwrap_or(0) as f64);
     let bytes = sample.total_bytes as f64 * arrived / (arrived + lost);
-    (sample.run.case.workload == WorkloadKind::Stream && bytes > 0.0).then_some(bytes)
+    (sample.run.case.workload.is_streamed() && bytes > 0.0).then_some(bytes)
 }
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_model::workload::WorkloadKind;
+
     use super::*;
     use crate::testing::sample;
 

@@ -103,14 +103,15 @@ struct Handover {
     count: f64,
 }
 
-/// Returns the hardware limit that bounds `summary`, out of `limits`. `None` if nothing is transferred, or if that
-/// limit was not measured.
+/// Returns the hardware limit that bounds `summary`, out of `limits`. `None` if nothing is transferred, if that
+/// limit was not measured, and with more than two peers.
 pub(super) fn hardware_limit(
     summary: &CaseSummary,
     limits: &HardwareLimits,
 ) -> Option<HardwareLimitShare> {
     let facts = summary.case.facts.as_ref()?;
-    if facts.path == PayloadPath::Nowhere {
+    // The bounds are those of two peers.
+    if facts.path == PayloadPath::Nowhere || summary.case.peers.is_some() {
         return None;
     }
     let cost_ns = cost_ns(summary)?;
@@ -142,7 +143,8 @@ fn handover(facts: &CaseFacts, case: &CaseIdentity) -> Option<Handover> {
     let by_calls = (calls > 0.0).then_some(Handover { bound: Bound::SystemCall, count: calls });
     let sleeps = facts.sleeps;
     match (case.workload, seats) {
-        (WorkloadKind::Stream | WorkloadKind::Paced, _) | (_, PeerLayout::OneThread) => by_calls,
+        (one_way, _) if !one_way.is_answered() => by_calls,
+        (_, PeerLayout::OneThread) => by_calls,
         (_, PeerLayout::Shared) => Some(Handover { bound: Bound::Switch, count: 2.0 }),
         (_, PeerLayout::Apart) if sleeps => Some(Handover { bound: Bound::WakeUp, count: 2.0 }),
         (_, PeerLayout::Apart) => {
@@ -168,10 +170,7 @@ const fn calls(way: PayloadPath, workload: WorkloadKind, seats: PeerLayout) -> f
         (PayloadPath::CrossMemoryRead, _) => 1.0,
         (PayloadPath::Memory | PayloadPath::Nowhere, _) => 0.0,
     };
-    match workload {
-        WorkloadKind::Stream | WorkloadKind::Paced => of_a_message,
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => 2.0 * of_a_message,
-    }
+    if workload.is_answered() { 2.0 * of_a_message } else { of_a_message }
 }
 
 /// Returns the time of one operation of kind `bound`, ns. Copies are not covered here, because their time depends
@@ -204,12 +203,10 @@ fn cost_ns(summary: &CaseSummary) -> Option<f64> {
 /// do not store the size of an answer, which is then assumed to equal that of the message.
 fn copies_ns(case: &CaseIdentity, limits: &HardwareLimits) -> Option<f64> {
     let there_ns = copy_ns(case.buffer_bytes, limits)?;
-    match case.workload {
-        WorkloadKind::Stream | WorkloadKind::Paced => Some(there_ns),
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
-            Some(there_ns + copy_ns(case.reply_bytes.unwrap_or(case.buffer_bytes), limits)?)
-        }
+    if !case.workload.is_answered() {
+        return Some(there_ns);
     }
+    Some(there_ns + copy_ns(case.reply_bytes.unwrap_or(case.buffer_bytes), limits)?)
 }
 
 fn peer_layout(case: &CaseIdentity) -> PeerLayout {

@@ -13,11 +13,15 @@ mod modes;
 mod no_ranking;
 mod observed_cases;
 mod paced;
+mod peer_blocks;
+mod peer_cost;
+mod peers;
 mod pooled_profile;
 mod pooling;
 mod probe_effect;
 mod ranking;
 mod sampling;
+mod scalability;
 mod spread;
 mod traced_runs;
 mod unranked;
@@ -42,9 +46,12 @@ pub use modes::DistributionMode;
 pub use no_ranking::{NoRanking, why_not_ranked};
 pub use observed_cases::{ObservedCase, observed_cases, observed_cases_where};
 pub use paced::PacedSummary;
+pub use peer_cost::PeerCost;
+pub use peers::PeersSummary;
 pub use probe_effect::probe_effects;
 pub use ranking::{ComparedSize, comparisons, comparisons_at};
 pub use sampling::{ProfileSampling, SuggestedRun};
+pub use scalability::{ScalabilityFit, ScalabilitySummary};
 pub use spread::Spread;
 pub use traced_runs::{TracedRun, traced_runs};
 pub use valid_samples::{ValidSamples, drift};
@@ -54,7 +61,7 @@ pub use wait_recommendation::{
 
 use ipcperf_model::hardware_limits::HardwareLimits;
 use ipcperf_model::parallel::map;
-use ipcperf_model::workload::WorkloadKind;
+use ipcperf_model::workload::{Arrangement, WorkloadKind};
 use ipcperf_stats::{Bootstrap, median};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -121,6 +128,17 @@ pub struct CaseSummary {
     /// Figures of a paced case; absent in other cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paced: Option<PacedSummary>,
+    /// Rates of the peers; absent in cases with two peers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer_rates: Option<PeersSummary>,
+    /// CPU time of one more peer, at the largest number of peers of cases that differ only in it; absent in other cases, and for
+    /// fewer than three numbers of peers, or fewer than six blocks with valid runs of all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer_cost: Option<PeerCost>,
+    /// How the throughput grows with the number of pairs, at the largest number of cases that differ only in it; absent in other
+    /// cases, and for fewer than three numbers of pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scalability: Option<ScalabilitySummary>,
     /// Knees of an unpaced case, one for each schedule; absent unless `--find-knee` searched for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub knees: Vec<KneeSummary>,
@@ -146,14 +164,12 @@ pub struct CaseSummary {
 
 /// Returns the key of the main figure of a case.
 fn main_figure_key(case: &CaseIdentity) -> &'static str {
-    match case.workload {
-        WorkloadKind::Paced => "one_way_ns_p50",
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply if case.rate_per_s.is_some() => {
-            "round_trip_ns_p50"
-        }
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply => "round_trip_ns_mean",
-        WorkloadKind::Stream if case.is_harness_only() => "ns_per_message",
-        WorkloadKind::Stream => "bandwidth_bytes_per_s",
+    match (case.workload.is_answered(), case.rate_per_s.is_some()) {
+        (false, true) => "one_way_ns_p50",
+        (true, true) => "round_trip_ns_p50",
+        (true, false) => "round_trip_ns_mean",
+        (false, false) if case.is_harness_only() => "ns_per_message",
+        (false, false) => "bandwidth_bytes_per_s",
     }
 }
 
@@ -167,11 +183,11 @@ impl CaseSummary {
         }
         match self.case.workload {
             WorkloadKind::Paced => None,
-            WorkloadKind::RoundTrip | WorkloadKind::RequestReply => {
+            answered if answered.is_answered() => {
                 self.round_trip_ns_mean.map(MainFigure::RoundTrip)
             }
-            WorkloadKind::Stream if nothing => self.ns_per_message.map(MainFigure::PerMessage),
-            WorkloadKind::Stream => self.bandwidth_bytes_per_s.map(MainFigure::Bandwidth),
+            _ if nothing => self.ns_per_message.map(MainFigure::PerMessage),
+            _ => self.bandwidth_bytes_per_s.map(MainFigure::Bandwidth),
         }
     }
 
@@ -187,7 +203,14 @@ impl CaseSummary {
         let case = &self.case;
         let options = case.options.iter().map(|(name, value)| format!(" {name}={value}"));
         let options: String = options.collect();
-        format!("{}{}{options}{}", case.mechanism, self.build, self.amount)
+        let peers = match (case.peers, case.workload.facts().arrangement) {
+            (None, _) => String::new(),
+            (Some(1), Arrangement::Pairs) => ", 1 pair".to_owned(),
+            (Some(1), _) => ", 1 peer".to_owned(),
+            (Some(count), Arrangement::Pairs) => format!(", {count} pairs"),
+            (Some(count), _) => format!(", {count} peers"),
+        };
+        format!("{}{}{options}{}{peers}", case.mechanism, self.build, self.amount)
     }
 }
 
@@ -350,6 +373,9 @@ fn summarize_case(class: &Option<String>, samples: &[&Sample], failed: usize) ->
         lost_share: spread(lost_share),
         cacheline_round_trip_ns: spread(|s| s.cacheline_round_trip_ns),
         paced: PacedSummary::new(samples),
+        peer_rates: PeersSummary::new(&valid),
+        peer_cost: None,
+        scalability: None,
         knees: Vec::new(),
         recommended_wait_for: Vec::new(),
         cpu_ns_per_message: spread(cpu_ns_per_message),
@@ -395,6 +421,9 @@ fn empty(case: &CaseIdentity, failed: usize) -> CaseSummary {
         round_trip_ns_p999: None,
         lost_share: None,
         cacheline_round_trip_ns: None,
+        peer_rates: None,
+        peer_cost: None,
+        scalability: None,
         paced: None,
         knees: Vec::new(),
         recommended_wait_for: Vec::new(),

@@ -230,11 +230,9 @@ fn names_in_other_classes(
 
 fn factor(workload: WorkloadKind, best: &Contender, second: &Contender) -> Option<f64> {
     let have_one_mode = best.modes.is_empty() && second.modes.is_empty();
-    have_one_mode.then(|| match workload {
-        WorkloadKind::Stream => best.median / second.median,
-        WorkloadKind::RoundTrip | WorkloadKind::RequestReply | WorkloadKind::Paced => {
-            second.median / best.median
-        }
+    have_one_mode.then(|| match workload.is_streamed() {
+        true => best.median / second.median,
+        false => second.median / best.median,
     })
 }
 

@@ -44,11 +44,9 @@ impl UnrankedMechanism {
 
     /// Whether its excluded runs look better than `best`, so that the winner is unknown.
     pub fn has_better_excluded_median(&self, best: &Contender, workload: WorkloadKind) -> bool {
-        self.excluded_median.is_some_and(|looked| match workload {
-            WorkloadKind::Stream => looked > best.median,
-            WorkloadKind::RoundTrip | WorkloadKind::RequestReply | WorkloadKind::Paced => {
-                looked < best.median
-            }
+        self.excluded_median.is_some_and(|looked| match workload.is_streamed() {
+            true => looked > best.median,
+            false => looked < best.median,
         })
     }
 }

@@ -10,9 +10,11 @@ mod crossing;
 mod error;
 mod inflection;
 mod line;
+mod linear_slope;
 mod means;
 mod peak;
 mod plateau;
+mod scalability;
 mod shape;
 mod slope;
 
@@ -22,9 +24,11 @@ pub use crossing::{
 };
 pub use error::{CurveError, CurveStatisticError};
 pub use inflection::{Inflection, LocatedSlope};
+pub use linear_slope::LinearSlope;
 pub use means::{PairedMeans, geometric_means};
 pub use peak::Peak;
 pub use plateau::Plateau;
+pub use scalability::Scalability;
 pub use shape::{LevelShape, shapes};
 pub use slope::Slope;
 

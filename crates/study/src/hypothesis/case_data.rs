@@ -311,6 +311,9 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
         levels.insert("arrivals".to_owned(), pacing.arrivals.to_string());
         levels.insert("pacer".to_owned(), pacing.pacer.name().to_owned());
     }
+    if let Some(peers) = case.peers {
+        levels.insert("peers".to_owned(), peers.to_string());
+    }
     if let Some(reply) = case.reply {
         levels.insert("reply".to_owned(), reply.to_string());
     }

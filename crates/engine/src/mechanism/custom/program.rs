@@ -134,6 +134,7 @@ impl ProgramPhase {
             cacheline_round_trip_ns: None,
             steal_ns: None,
             roles: self.roles,
+            peers: Vec::new(),
             repeats: Vec::new(),
         }
     }

@@ -10,13 +10,15 @@ use ipcperf_model::placement::PAIR;
 use ipcperf_observe::Instrument;
 use ipcperf_plan::{
     CustomFiles, Error, Factor, FactorError, OptionSetting, Reason, TypedKnee, TypedLevels,
-    TypedMessageOptions, TypedPacing, TypedRequest,
+    TypedMessageOptions, TypedPacing, TypedPeers, TypedRequest,
 };
 
 /// Heading of the flags for message options.
 const MESSAGES: &str = "Message options";
 /// Heading of the flags for paced traffic.
 const PACING: &str = "Paced traffic";
+/// Heading of the flags for workloads with several peers.
+const PEERS: &str = "Several peers";
 /// Heading of the flags for repetitions.
 const REPETITIONS: &str = "Repetitions";
 /// Heading of the flags for instruments.
@@ -79,6 +81,8 @@ pub(in crate::cli) struct MatrixArguments {
     kernel_buffer: Vec<String>,
     #[command(flatten)]
     pacing: PacingArguments,
+    #[command(flatten)]
+    peers: PeerArguments,
     #[command(flatten)]
     message_options: MessageOptionArguments,
     /// Stamp every message, and check the order, length and content of those that arrive
@@ -149,6 +153,7 @@ impl MatrixArguments {
             placements: words(&self.placement),
             kernel_buffers: words(&self.kernel_buffer),
             pacing: self.pacing.typed(),
+            peers: self.peers.typed(),
             message_options: self.message_options.typed(),
             instruments: words(&self.instrument),
             events: [words(&self.counter_events), word(self.profile_event.as_deref())],
@@ -171,7 +176,7 @@ impl MatrixArguments {
         ];
         let given = limits.into_iter().find(|(_, is_given)| *is_given);
         let Some((factor, _)) = given.filter(|_| self.until_ci.is_none()) else { return Ok(()) };
-        let (value, reason) = (String::new(), Reason::IsFor(Factor::UntilCi, "PCT"));
+        let (value, reason) = (String::new(), Reason::IsFor(Factor::UntilCi, vec!["PCT"]));
         Err(FactorError { factor, option: None, value, reason })
     }
 }
@@ -184,6 +189,24 @@ fn word(text: Option<&str>) -> Option<TypedLevels<'_>> {
 /// Returns the values of a flag, which may be repeated. `None` without the flag.
 fn words(texts: &[String]) -> Option<TypedLevels<'_>> {
     (!texts.is_empty()).then_some(TypedLevels::Items(texts))
+}
+
+/// Workloads with several peers.
+#[derive(Args, Debug)]
+struct PeerArguments {
+    #[arg(help = Factor::Peers.help("Number of senders (fan-in), receivers (fan-out), pairs, or clients (server), at most \
+        64; a list (1,2,4,8) measures each"))]
+    #[arg(long, value_name = "NUMBERS", help_heading = PEERS, allow_negative_numbers = true)]
+    peers: Vec<String>,
+    #[arg(help = Factor::Traffic.help("Traffic of -w pairs: stream or round-trip"))]
+    #[arg(long, value_name = "TRAFFIC", help_heading = PEERS)]
+    traffic: Vec<String>,
+}
+
+impl PeerArguments {
+    fn typed(&self) -> TypedPeers<'_> {
+        TypedPeers { peers: words(&self.peers), traffic: words(&self.traffic) }
+    }
 }
 
 /// Schedule of the messages.
@@ -237,7 +260,7 @@ struct MessageOptionArguments {
     #[arg(long, value_name = "ACCESS", help_heading = MESSAGES)]
     #[arg(value_parser = Known::touches(), hide_possible_values = true)]
     touch: Vec<String>,
-    #[arg(help = Factor::Reply.help("Reply of -w request-reply: echo (the request itself), or a size in bytes"))]
+    #[arg(help = Factor::Reply.help("Reply of -w request-reply and -w server: echo (the request itself), or a size in bytes"))]
     #[arg(long, value_name = "SIZES", help_heading = MESSAGES)]
     reply: Vec<String>,
     #[arg(help = Factor::Payload.help("Content of messages: constant, random, or compressible:R (R times smaller when \
