@@ -28,6 +28,9 @@ fn each_number_of_peers_is_a_row_and_the_tables_fit_a_terminal() {
     let sheet = sandbox.run(&format!("export csv-runs {results}")).expect(0).stdout;
     let header = sheet.lines().next().expect("a header");
     assert!(header.contains("fairness") && header.contains("peers"), "{header}");
+    let sheet = sandbox.run(&format!("export csv-peers {results}")).expect(0).stdout;
+    // Of each of two mechanisms and two workloads, 2 + 4 peers in each of three blocks.
+    assert_eq!(sheet.lines().count(), 1 + 2 * 2 * (2 + 4) * 3, "{sheet}");
     let sheet = sandbox.run(&format!("export csv {results}")).expect(0).stdout;
     assert!(sheet.lines().next().is_some_and(|header| header.contains("peer_rates")), "{sheet}");
 }

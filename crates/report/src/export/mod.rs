@@ -5,6 +5,7 @@
 
 mod benchstat;
 mod csv;
+mod csv_peers;
 mod csv_runs;
 mod csv_writer;
 mod folded;
@@ -62,6 +63,7 @@ impl Exporter {
 pub const EXPORTERS: &[&Exporter] = &[
     &csv::EXPORTER,
     &csv_runs::EXPORTER,
+    &csv_peers::EXPORTER,
     &json::EXPORTER,
     &markdown::EXPORTER,
     &benchstat::EXPORTER,

@@ -4,8 +4,9 @@
 use ipcperf_model::instrument::profile::{ProfileRow, Stack};
 use ipcperf_model::observation::Observation;
 use ipcperf_model::workload::WorkloadKind;
-use ipcperf_results::testing::{analyzed_file, sample};
-use ipcperf_results::{ObservationRecord, RefusedRecord, Sample};
+use ipcperf_model::{PeerMeasurement, Role, RoleUsage};
+use ipcperf_results::testing::{analyzed_file, round_trips, sample};
+use ipcperf_results::{ObservationRecord, PeerRecord, RefusedRecord, Sample};
 use serde_json::Value;
 
 use super::*;
@@ -71,7 +72,35 @@ fn file_with_everything(path: &str, factor: u64) -> AnalyzedFile {
     let seen = seen.collect();
     let mut file = analyzed_file(path, samples, vec![refused]);
     file.results.observations = seen;
+    file.results.peers = file.results.samples.iter().map(peer).collect();
     file
+}
+
+/// Returns a peer of a run.
+fn peer(run: &Sample) -> PeerRecord {
+    let usage = RoleUsage {
+        role: Role::Sender,
+        user_ns: 0,
+        system_ns: 0,
+        minor_faults: 0,
+        voluntary_switches: 3,
+        involuntary_switches: 0,
+        calls: None,
+        short_writes: 0,
+        short_reads: 0,
+        cpu_ns: None,
+        run_delay_ns: Some(run.elapsed_ns / 9),
+    };
+    let measured = PeerMeasurement {
+        peer: run.run.block,
+        cpu: None,
+        elapsed_ns: run.elapsed_ns,
+        messages: run.messages,
+        usage,
+        round_trips: Some(round_trips(&[run.elapsed_ns / 7])),
+        latencies: None,
+    };
+    PeerRecord::new(&run.run, &measured)
 }
 
 /// Returns an observation of the profile for a run.
