@@ -349,7 +349,7 @@ fn a_file_that_is_there_is_left_alone() {
 }
 
 /// Keys that are valid only together with another key, which the file of `study new` leaves out.
-const NEEDS_ANOTHER: [&str; 9] = [
+const NEEDS_ANOTHER: [&str; 11] = [
     "max_repetitions",
     "max_time",
     "first_touch",
@@ -357,6 +357,8 @@ const NEEDS_ANOTHER: [&str; 9] = [
     "arrivals",
     "pacer",
     "duration",
+    "peers",
+    "traffic",
     "counter_events",
     "profile_event",
 ];

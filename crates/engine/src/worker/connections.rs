@@ -71,6 +71,10 @@ impl Connections {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -84,15 +88,19 @@ mod tests {
         assert_eq!((connections.elapsed_ns(), connections.messages()), (2_900, 15));
     }
 
+    /// The threads are not joined: they would hang with a barrier that expects another number.
     #[test]
     fn as_many_peers_meet_as_there_are() {
         let connections = Connections::new_shared(2, 3).unwrap();
-        std::thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    (0..50).for_each(|_| connections.wait_at_barrier(PeerPlacement::SeparateCpus));
-                });
-            }
-        });
+        let (ended, all_ended) = mpsc::channel();
+        for _ in 0..3 {
+            let (connections, ended) = (connections.clone(), ended.clone());
+            thread::spawn(move || {
+                (0..50).for_each(|_| connections.wait_at_barrier(PeerPlacement::SeparateCpus));
+                ended.send(()).unwrap();
+            });
+        }
+        let limit = Duration::from_secs(60);
+        (0..3).for_each(|_| all_ended.recv_timeout(limit).expect("all meet each time"));
     }
 }
