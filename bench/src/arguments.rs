@@ -42,8 +42,8 @@ pub(crate) enum Bench {
     Null,
     /// Whether senders keep their schedules, and whether a planted stall is measured as it was; takes about ten minutes
     Paced,
-    /// Workloads with several peers, run with one, compared with those of two peers
-    Peers(LimitArguments),
+    /// Workloads with several peers, run with one, compared with those of two peers; takes about four minutes
+    Peers,
     /// Round trips and streams of other tools compared with ours, on one CPU
     Tools(ToolsArguments),
     /// Time of `show` and `report` for large results files

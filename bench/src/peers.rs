@@ -1,6 +1,6 @@
 //! `peers`: workloads with several peers, run with one, compared with the workloads of two peers that they then are.
 //!
-//! A pair is one run of each, both in fresh processes, on one CPU, with the same total; the order alternates.
+//! A quad is two runs of each, in the order A B B A or B A A B, all in fresh processes, on one CPU, with the same total.
 
 use std::time::Duration;
 
@@ -9,13 +9,12 @@ use ipcperf_model::peers::Peers;
 use ipcperf_model::placement::Placement;
 use ipcperf_model::workload::WorkloadKind;
 
-use crate::arguments::LimitArguments;
 use crate::error::BenchError;
 use crate::estimate::Estimate;
 use crate::finding::{Bar, Finding, Question, Unit};
 use crate::output::{announce, bytes};
 use crate::program::{Ipcperf, cpus, spec};
-use crate::sampling::{SamplingLimit, alternate, until_decided};
+use crate::sampling::quads;
 
 /// Time with one of several peers divided by that with two peers.
 const BAR: Bar = Bar::Between(0.97, 1.03);
@@ -29,11 +28,13 @@ const CASES: [(WorkloadKind, WorkloadKind); 5] = [
     (WorkloadKind::FanOut, WorkloadKind::Stream),
     (WorkloadKind::Server, WorkloadKind::RequestReply),
 ];
+/// Number of quads of each case.
+const QUADS: usize = 100;
 /// Size of a message, bytes.
 const BYTES: u64 = 4 << 10;
 
 /// Measures every case.
-pub(crate) fn measure(ipcperf: &Ipcperf, cap: LimitArguments) -> Vec<Finding> {
+pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
     let cases = ["pipe", "unix-stream"]
         .into_iter()
         .flat_map(|mechanism| CASES.map(|(several, two)| (mechanism, several, two)));
@@ -44,7 +45,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf, cap: LimitArguments) -> Vec<Finding> {
                 Err(why) => question.untestable(why),
                 Ok(cpus) => {
                     let spec = spec(mechanism, two, cpus, BYTES);
-                    question.answer(ratio(ipcperf, spec, several, cap.into()))
+                    question.answer(ratio(ipcperf, spec, several))
                 }
             };
             announce(finding)
@@ -61,21 +62,11 @@ fn question(mechanism: &str, several: WorkloadKind, two: WorkloadKind) -> Questi
     }
 }
 
-/// Returns the median of the time of `several` with one peer divided by that of `two`, a run of two peers.
-#[allow(clippy::cast_precision_loss, reason = "times of milliseconds in ns")]
-fn ratio(
-    ipcperf: &Ipcperf,
-    two: RunSpec,
-    several: WorkloadKind,
-    cap: SamplingLimit,
-) -> Result<Estimate, BenchError> {
+/// Returns the time of `several` with one peer divided by that of `two`, a run of two peers.
+fn ratio(ipcperf: &Ipcperf, two: RunSpec, several: WorkloadKind) -> Result<Estimate, BenchError> {
     let two = ipcperf.calibrate(two, AIM)?;
     let peers = Peers { count: 1, cpus: two.cpus.into_iter().collect() };
     let one_of_several = RunSpec { workload: several, peers: Some(peers), ..two.clone() };
-    until_decided(BAR, cap, |number| {
-        let elapsed_ns = |spec: &RunSpec| ipcperf.measure(spec).map(|measured| measured.elapsed_ns);
-        let (several_ns, two_ns) =
-            alternate(number, || elapsed_ns(&one_of_several), || elapsed_ns(&two))?;
-        Ok(several_ns as f64 / two_ns.max(1) as f64)
-    })
+    let elapsed_ns = |spec: &RunSpec| ipcperf.measure(spec).map(|measured| measured.elapsed_ns);
+    quads(QUADS, || elapsed_ns(&one_of_several), || elapsed_ns(&two))
 }

@@ -61,6 +61,27 @@ pub(crate) fn alternate<A, B>(
     Ok((ours()?, theirs))
 }
 
+/// Runs `count` quads, each with two runs of both sides in an order that cancels a steady drift, and returns the estimate of
+/// our time divided by theirs. The ratio of a quad is the geometric mean of its two pairs.
+#[allow(clippy::cast_precision_loss, reason = "times of milliseconds in ns")]
+pub(crate) fn quads(
+    count: usize,
+    mut ours: impl FnMut() -> Result<u64, BenchError>,
+    mut theirs: impl FnMut() -> Result<u64, BenchError>,
+) -> Result<Estimate, BenchError> {
+    let mut values = Vec::with_capacity(count);
+    for quad in 0..count {
+        let mut product = 1.0;
+        // Even quads begin with ours, odd ones with theirs, and the second pair is in the opposite order.
+        for pair in [quad, quad + 1] {
+            let (ours_ns, theirs_ns) = alternate(pair, &mut ours, &mut theirs)?;
+            product *= ours_ns as f64 / theirs_ns.max(1) as f64;
+        }
+        values.push(product.sqrt());
+    }
+    Estimate::from_values(&values).ok_or(BenchError::NoValues)
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
@@ -72,6 +93,20 @@ mod tests {
 
     fn taken(value: impl Fn(usize) -> f64) -> Estimate {
         until_decided(BAR, CAP, |number| Ok(value(number))).unwrap()
+    }
+
+    #[test]
+    fn a_quad_has_both_orders_and_no_steady_drift() {
+        let (order, time) = (RefCell::new(String::new()), RefCell::new(1_000.0_f64));
+        let run = |side: char| {
+            order.borrow_mut().push(side);
+            *time.borrow_mut() *= 1.01;
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time")]
+            Ok((*time.borrow() * 1e6) as u64)
+        };
+        let estimate = quads(8, || run('A'), || run('B')).unwrap();
+        assert!(order.borrow().starts_with("ABBABAAB"), "{}", order.borrow());
+        assert!((estimate.median - 1.0).abs() < 1e-6 && estimate.n == 8, "{estimate:?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use ipcperf_engine::channel::{MULTIPLEX, Mechanism, Multiplexing, OptionValues};
 use ipcperf_model::mechanism::Delivery;
+use ipcperf_model::peers::MAX_PEERS;
 use ipcperf_model::workload::{Arrangement, WORKLOADS, WorkloadKind};
 use ipcperf_model::{Mode, Role};
 use serde_json::Value;
@@ -61,6 +62,28 @@ fn every_paced_message_of_every_peer_arrives_and_is_timed() {
                 }
             }
         }
+    });
+}
+
+/// Names, keys and descriptors suffice for the largest number of peers.
+#[test]
+fn as_many_pairs_as_are_allowed_can_be_opened() {
+    for_each_that_moves(|mechanism| {
+        if !can_run(mechanism, Mode::TwoProcesses, WorkloadKind::Pairs) {
+            return;
+        }
+        let sandbox = Sandbox::open();
+        let bytes = largest_message(mechanism, 64);
+        let arguments = format!(
+            "-m {} -w pairs --peers {MAX_PEERS} -b {bytes} --total {} --verify --repetitions 1",
+            mechanism.name,
+            5 * bytes
+        );
+        sandbox.finish(sandbox.measuring(&arguments)).expect(0);
+        for sample in ResultsFile::read(&sandbox.results()).samples {
+            assert_complete(mechanism, WorkloadKind::Pairs, &sample, 5);
+        }
+        sandbox.assert_nothing_left();
     });
 }
 

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use ipcperf_model::Mode;
+use ipcperf_model::workload::{WORKLOADS, WorkloadKind};
 use rustix::process::Signal;
 
 use crate::killed::await_under_way;
 use crate::max_message::largest_message;
-use crate::mechanisms::{for_each, modes};
+use crate::mechanisms::{can_run, for_each, modes};
 use crate::processes::{find_within, signal, wait_for};
 use crate::results::{ResultsFile, number, runs_recorded};
 use crate::sandbox::{GRACE, HANG, NEVER_S, Sandbox};
@@ -36,6 +38,30 @@ fn an_impossible_total_ends_at_the_deadline() {
         assert_eq!(file.failure_kinds(), vec!["timeout"; runs]);
         assert_took(&file, runs, Duration::from_millis(100));
         assert_eq!(file.footer["complete"], true);
+        sandbox.assert_nothing_left();
+    });
+}
+
+/// Also with several peers, none of which may be left behind.
+#[test]
+fn an_impossible_total_of_several_peers_ends_at_the_deadline() {
+    let kinds = || WORKLOADS.iter().map(|facts| facts.kind).filter(|kind| kind.takes_peers());
+    for_each(|mechanism| {
+        let can_run = |kind: &WorkloadKind| can_run(mechanism, Mode::TwoProcesses, *kind);
+        let workloads: Vec<&str> = kinds().filter(can_run).map(WorkloadKind::name).collect();
+        if workloads.is_empty() {
+            return;
+        }
+        let sandbox = Sandbox::open();
+        let arguments = format!(
+            "-m {} -w {} --peers 3 -b {} --total {ENDLESS} --timeout 0.1 --repetitions 1",
+            mechanism.name,
+            workloads.join(","),
+            largest_message(mechanism, 64)
+        );
+        sandbox.finish(sandbox.measuring(&arguments)).expect(4);
+        let file = ResultsFile::read(&sandbox.results());
+        assert_eq!(file.failure_kinds(), vec!["timeout"; 2 * workloads.len()]);
         sandbox.assert_nothing_left();
     });
 }

@@ -94,6 +94,17 @@ pub enum WarmUp {
     Slices(u32),
 }
 
+impl WarmUp {
+    /// Returns the requested duration, ns; `None` if there is none.
+    #[must_use]
+    pub const fn duration_ns(self) -> Option<u64> {
+        match self {
+            Self::ForNs(ns) => Some(ns),
+            Self::None | Self::Slices(_) => None,
+        }
+    }
+}
+
 /// Several measured phases in one pair of peers, called iterations by the programs that ipcperf is compatible with.
 /// An analysis must account for the fact that they are not independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

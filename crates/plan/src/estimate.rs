@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ipcperf_engine::channel::{PeerPlacement, peer_placement};
-use ipcperf_engine::worker::stretch;
+use ipcperf_engine::worker::run_stretch;
 use ipcperf_model::{Gate, RunSpec};
 
 /// Time of a run besides its sample: starting processes, calibration.
@@ -26,7 +26,7 @@ pub(super) fn estimate_run(spec: &RunSpec) -> Duration {
     let message = spec.largest_bytes();
     let paced = spec.pacing.map(|pacing| Duration::from_nanos(pacing.duration_ns()));
     let total = spec.total_bytes;
-    let calibrated = SAMPLE.saturating_mul(u32::try_from(stretch(spec)).unwrap_or(u32::MAX));
+    let calibrated = SAMPLE.saturating_mul(u32::try_from(run_stretch(spec)).unwrap_or(u32::MAX));
     let connections = spec.connections() as u64;
     let sample = paced.unwrap_or_else(|| {
         let least = time_of(message.saturating_mul(MIN_MESSAGES));

@@ -255,13 +255,12 @@ fn split_available(
     (available, unavailable)
 }
 
-/// Checks that no instrument would observe several peers: it tells a sender and a receiver apart, but not several of them.
+/// Checks that no instrument would observe several peers: instruments distinguish roles, but not the peers of a role.
 ///
 /// # Errors
 /// Returns a usage error with the workload.
 fn check_observed_peers(request: &Request) -> Result<(), Error> {
-    let several = request.workloads.iter().find(|workload| workload.takes_peers());
-    match several.filter(|_| !request.instruments.is_empty()) {
+    match peers::with_several(&request.workloads).filter(|_| !request.instruments.is_empty()) {
         None => Ok(()),
         Some(workload) => Err(Error::usage(format!(
             "instruments observe one sender and one receiver, so they do not apply to -w {}",

@@ -12,7 +12,7 @@ use super::instruments::{self, unknown_events, unused_events};
 use super::message_options::ParsedMessageOptions;
 use super::options::{Options, parse_options};
 use super::pacing::ParsedPacing;
-use super::peers::ParsedPeers;
+use super::peers::{ParsedPeers, with_several};
 use super::request::{Request, check_attempts, check_timeout, fresh_seed};
 use super::{Events, Grouping, StoppingRule, Total, TypedRequest};
 use crate::error::Error;
@@ -144,9 +144,7 @@ impl ParsedRequest {
 
     /// Returns the errors of flags that do not apply to those of `workloads` that have several peers.
     fn unused_with_peers(&self, workloads: &[WorkloadKind]) -> Vec<FactorError> {
-        let Some(kind) = workloads.iter().find(|kind| kind.takes_peers()) else {
-            return Vec::new();
-        };
+        let Some(kind) = with_several(workloads) else { return Vec::new() };
         let instruments = self.instruments.as_ref().is_ok_and(|named| !named.is_empty());
         let flags = [
             self.pacing.searches_knee().then_some("--find-knee"),

@@ -62,7 +62,7 @@ impl ParsedPeers {
     pub(super) fn contradictions(&self, workloads: &[WorkloadKind]) -> Vec<FactorError> {
         let is_used = |factor: Factor| match factor {
             Factor::Traffic => workloads.contains(&WorkloadKind::Pairs),
-            _ => workloads.iter().any(|kind| kind.takes_peers()),
+            _ => with_several(workloads).is_some(),
         };
         let user = |factor| match factor {
             Factor::Traffic => &["pairs"][..],
@@ -113,6 +113,11 @@ impl PairTraffic {
             Self::RoundTrip => WorkloadKind::PairsRoundTrip,
         }
     }
+}
+
+/// Returns the first of `workloads` that has several peers.
+pub(super) fn with_several(workloads: &[WorkloadKind]) -> Option<WorkloadKind> {
+    workloads.iter().copied().find(|workload| workload.takes_peers())
 }
 
 impl RequestedPeers {

@@ -258,19 +258,11 @@ impl Sample {
             short_writes: roles.iter().map(|role| role.short_writes).sum(),
             short_reads: roles.iter().map(|role| role.short_reads).sum(),
             calibration_phases: measurement.calibration_phases,
-            warm_up_ns: match warm_up {
-                WarmUp::ForNs(ns) => Some(ns),
-                WarmUp::None | WarmUp::Slices(_) => None,
-            },
+            warm_up_ns: warm_up.duration_ns(),
             round_trip_ns_mean: mean_ns(&run, &measurement),
+            cpu_ns_per_message: measured_cpu_per_message(&measurement, &paced),
             warm_up_slices_ns: Some(measurement.slices_ns).filter(|slices| !slices.is_empty()),
             kernel_thread_ns: measurement.kernel_thread_ns,
-            cpu_ns_per_message: cpu_per_message(
-                roles.iter().map(|role| role.cpu_ns),
-                measurement.kernel_thread_ns,
-                paced.pacer_cpu_ns.unwrap_or(0),
-                measurement.messages,
-            ),
             round_trip_ns_p50: trips.and_then(|trips| trips.p50_ns),
             round_trip_ns_p90: trips.and_then(|trips| trips.p90_ns),
             round_trip_ns_p99: trips.and_then(|trips| trips.p99_ns),
@@ -292,6 +284,16 @@ impl Sample {
             run,
         }
     }
+}
+
+/// Returns the CPU time of a message of `measurement`, whose paced values are `paced`, ns.
+fn measured_cpu_per_message(measurement: &Measurement, paced: &PacedValues) -> Option<f64> {
+    cpu_per_message(
+        measurement.roles.iter().map(|role| role.cpu_ns),
+        measurement.kernel_thread_ns,
+        paced.pacer_cpu_ns.unwrap_or(0),
+        measurement.messages,
+    )
 }
 
 /// Takes the values of a paced run of `case` out of `measurement`, whose round trips are set to those from the schedule.

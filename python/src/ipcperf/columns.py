@@ -66,6 +66,16 @@ RUN: Columns = {
     "verify": Kind.BOOLEAN,
 }
 
+# Distribution of round trips, of a run or of one of its peers.
+ROUND_TRIPS: Columns = {
+    "round_trip_ns_p50": Kind.INTEGER,
+    "round_trip_ns_p90": Kind.INTEGER,
+    "round_trip_ns_p99": Kind.INTEGER,
+    "round_trip_ns_p999": Kind.INTEGER,
+    "round_trip_ns_max": Kind.INTEGER,
+    "round_trip_ns_mean": Kind.NUMBER,
+}
+
 SAMPLE: Columns = RUN | {
     "excluded": Kind.TEXT,
     "cpu_pair_class": Kind.TEXT,
@@ -85,12 +95,7 @@ SAMPLE: Columns = RUN | {
     "warm_up_slices_ns": Kind.ANYTHING,
     "kernel_thread_ns": Kind.INTEGER,
     "cpu_ns_per_message": Kind.NUMBER,
-    "round_trip_ns_p50": Kind.INTEGER,
-    "round_trip_ns_p90": Kind.INTEGER,
-    "round_trip_ns_p99": Kind.INTEGER,
-    "round_trip_ns_p999": Kind.INTEGER,
-    "round_trip_ns_max": Kind.INTEGER,
-    "round_trip_ns_mean": Kind.NUMBER,
+    **ROUND_TRIPS,
     "round_trip_timed_every": Kind.INTEGER,
     "round_trip_histogram": Kind.TEXT,
     "cacheline_round_trip_ns": Kind.NUMBER,
@@ -175,12 +180,7 @@ PEER: Columns = {
     "one_way_ns_p90": Kind.INTEGER,
     "one_way_ns_p99": Kind.INTEGER,
     "one_way_ns_max": Kind.INTEGER,
-    "round_trip_ns_p50": Kind.INTEGER,
-    "round_trip_ns_p90": Kind.INTEGER,
-    "round_trip_ns_p99": Kind.INTEGER,
-    "round_trip_ns_p999": Kind.INTEGER,
-    "round_trip_ns_max": Kind.INTEGER,
-    "round_trip_ns_mean": Kind.NUMBER,
+    **ROUND_TRIPS,
 }
 
 FAILURE: Columns = RUN | {

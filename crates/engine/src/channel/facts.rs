@@ -38,7 +38,7 @@ pub struct Mechanism<'a> {
     pub unrelated: Unrelated,
     /// Participant other than the peers that does part of the work.
     pub helper: Helper,
-    /// What it can do with more than two peers.
+    /// Support for more than two peers.
     pub many_peers: ManyPeers,
     /// Options of the mechanism.
     pub options: &'static [OptionSpec],
@@ -61,7 +61,7 @@ pub struct Mechanism<'a> {
     pub execute: fn(&RunSpec, &Mechanism<'_>) -> WorkerReport,
 }
 
-/// What a mechanism can do with more than two peers. Each of them has a connection of its own.
+/// Support of a mechanism for more than two peers, each with a separate connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManyPeers {
     /// One peer can wait for all of its connections at once, in a system call that takes several descriptors.

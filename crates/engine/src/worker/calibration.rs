@@ -79,7 +79,7 @@ impl Calibration {
                 Self::new(PhaseSize::new(buffer_bytes, messages), Total::Calibrated, spec.warm_up)
             }
         };
-        Self { stretch: stretch(spec), ..calibration }
+        Self { stretch: run_stretch(spec), ..calibration }
     }
 
     fn new(size: PhaseSize, total: Total, warm_up: WarmUp) -> Self {
@@ -133,7 +133,7 @@ impl Calibration {
 
 /// Factor by which a calibrated run of `spec` is longer than that of two peers.
 #[must_use]
-pub fn stretch(spec: &RunSpec) -> u64 {
+pub fn run_stretch(spec: &RunSpec) -> u64 {
     match spec.connections() as u64 {
         1 => 1,
         several => (TURNS * several).min(MAX_STRETCH),

@@ -1,7 +1,6 @@
 //! Per-CPU kernel threads that may do part of a mechanism's work. Under load the loopback interface leaves delivery to
 //! `ksoftirqd`.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -19,7 +18,10 @@ impl KernelThreads {
     /// threads, or if one is not visible, as in a container.
     pub(super) fn find(spec: &RunSpec, helper: Helper) -> Option<Self> {
         let Helper::KernelThread(name) = helper else { return None };
-        let cpus: BTreeSet<u32> = spec.cpus?.into();
+        let cpus = spec.all_cpus();
+        if cpus.is_empty() {
+            return None;
+        }
         let wanted: Vec<String> = cpus.iter().map(|cpu| format!("{name}/{cpu}")).collect();
         let is_wanted = |process: &PathBuf| {
             fs::read_to_string(process.join("comm"))

@@ -30,7 +30,7 @@ mod streams;
 mod threads;
 mod usage;
 
-pub use calibration::{MIN_RUN_NS, stretch};
+pub use calibration::{MIN_RUN_NS, run_stretch};
 use connections::Connections;
 pub use counter_fds::MAX_COUNTER_FDS;
 use ends::Ends;

@@ -139,7 +139,7 @@ impl<E: Endpoint> PeerEnds for TypedEnds<E> {
     }
 }
 
-/// What is done with each message, if anything.
+/// Processing of each message; `None` if messages are neither checked nor touched.
 fn processed(spec: &RunSpec) -> Option<Processed> {
     let MessageOptions { touch, content, .. } = spec.message_options;
     match (spec.check, touch) {

@@ -11,17 +11,18 @@ use ipcperf_model::UserSystemSplit;
 
 use crate::placement::read_list;
 
-/// Returns how the kernel splits the CPU time of a run on `cpus`; `None` means that the scheduler chose the CPUs.
+/// Returns how the kernel splits the CPU time of a run on `cpus`, of which there are none if the scheduler chose them.
 #[must_use]
-pub fn user_system_split(cpus: Option<[u32; 2]>) -> UserSystemSplit {
+pub fn user_system_split(cpus: &[u32]) -> UserSystemSplit {
     let isolated = read_list(Path::new("/sys/devices/system/cpu/nohz_full"));
     split_on(&isolated.unwrap_or_default(), cpus)
 }
 
-fn split_on(isolated: &BTreeSet<u32>, cpus: Option<[u32; 2]>) -> UserSystemSplit {
-    match cpus {
-        Some(cpus) if cpus.iter().all(|cpu| isolated.contains(cpu)) => UserSystemSplit::Measured,
-        _ => UserSystemSplit::Sampled,
+fn split_on(isolated: &BTreeSet<u32>, cpus: &[u32]) -> UserSystemSplit {
+    if !cpus.is_empty() && cpus.iter().all(|cpu| isolated.contains(cpu)) {
+        UserSystemSplit::Measured
+    } else {
+        UserSystemSplit::Sampled
     }
 }
 
@@ -78,8 +79,8 @@ mod tests {
     fn only_isolated_cpus_measure() {
         let isolated = BTreeSet::from([2, 3]);
         let on = |cpus| split_on(&isolated, cpus);
-        assert_eq!(on(Some([2, 3])), UserSystemSplit::Measured);
-        assert_eq!(on(Some([1, 2])), UserSystemSplit::Sampled);
-        assert_eq!(on(None), UserSystemSplit::Sampled);
+        assert_eq!(on(&[2, 3][..]), UserSystemSplit::Measured);
+        assert_eq!(on(&[1, 2]), UserSystemSplit::Sampled);
+        assert_eq!(on(&[]), UserSystemSplit::Sampled);
     }
 }

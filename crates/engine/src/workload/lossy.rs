@@ -84,7 +84,7 @@ fn idle_ns(begin: Timestamp, end: Timestamp, last_ticks: u64) -> u64 {
     (late as u64).min(end.ns - begin.ns)
 }
 
-/// What a receive returned.
+/// Result of a receive.
 #[derive(PartialEq, Eq)]
 pub(super) enum Arrival {
     /// A message.

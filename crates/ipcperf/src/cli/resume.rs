@@ -104,8 +104,8 @@ fn check_same_machine(header: &Header, plan: &Plan, topology: &Topology) -> Resu
             ));
         }
     }
-    let wanted = plan.cases.iter().filter_map(|case| case.spec.cpus).flatten();
-    let missing = wanted.into_iter().find(|cpu| !topology.cpus.iter().any(|c| c.number == *cpu));
+    let mut wanted = plan.cases.iter().flat_map(|case| case.spec.all_cpus());
+    let missing = wanted.find(|cpu| !topology.cpus.iter().any(|c| c.number == *cpu));
     missing.map_or(Ok(()), |cpu| {
         let allowed = topology.allowed();
         Err(format!(

@@ -14,9 +14,9 @@ use super::manual_page::ManualPage;
 pub(crate) const WHICH_ANSWERED_WORKLOAD: &str = "round-trip measures the latency of a mechanism; request-reply \
     measures a service whose replies have another size than its requests";
 
-/// What the number of peers is.
+/// Explanation of the number of peers.
 const WHICH_PEERS: &str = "--peers sets the number of peers on the side that has several, or of pairs: 1 to 64, or a list of \
-    numbers. Each peer has a connection of its own. A table shows the rate of the slowest and of the fastest peer. With --rate \
+    numbers. Each peer has a separate connection. A table shows the rate of the slowest and of the fastest peer. With --rate \
     and at least three numbers of peers, it also shows what one more peer costs in CPU time.";
 
 /// Returns the manual of the workload called `name`, at most `columns` wide.

@@ -302,7 +302,7 @@ impl<'a> Execution<'a> {
     ) -> Result<NextStep, Error> {
         let (block, attempt) = (run.block, run.attempt);
         let excluded = self.noise_detector.judge(case, block, &measured);
-        let split = user_system_split(run.case.cpus.as_slice().try_into().ok());
+        let split = user_system_split(&run.case.cpus);
         let peers = measured.peers.clone();
         let mut sample = Sample::new(run, warm_up, measured, split);
         sample.excluded = excluded;

@@ -32,8 +32,7 @@ impl NoiseDetector {
     /// Creates the detection for `plan`. Retries in `before` are counted.
     pub(super) fn new(plan: &Plan, before: &[Sample]) -> Self {
         let repeated = before.iter().filter(|sample| sample.run.attempt > 1).count() as u64;
-        let cpus: BTreeSet<u32> =
-            plan.cases.iter().filter_map(|case| case.spec.cpus).flatten().collect();
+        let cpus: BTreeSet<u32> = plan.cases.iter().flat_map(|case| case.spec.all_cpus()).collect();
         Self {
             noise: noise_detection(),
             steal: StealMonitor::new(cpus.into_iter().collect()),

@@ -143,7 +143,7 @@ impl Heading {
 }
 
 /// Returns the CPUs of sender and receiver; of several peers, those on which any of them ran, so that cases with different
-/// numbers of peers stand in one table.
+/// numbers of peers share a table.
 fn cpus(case: &CaseIdentity) -> Vec<u32> {
     match case.peers {
         None => case.cpus.clone(),

@@ -54,7 +54,7 @@ fn cost(samples: &[&Sample]) -> Option<PeerCost> {
     })
 }
 
-/// Whether the peers of `case` work like those of cases with more: a receiver with one sender waits for nobody else.
+/// Whether the peers of `case` work like those of cases with more: a receiver with one sender does not multiplex.
 fn is_multiplexed(case: &CaseIdentity) -> bool {
     case.workload.facts().arrangement != Arrangement::ManyToOne || case.peers != Some(1)
 }

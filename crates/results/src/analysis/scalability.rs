@@ -17,9 +17,9 @@ const MIN_STATED: usize = 3;
 /// The universal scalability law of Gunther (2007), fitted to the throughput of pairs, or why it was not fitted.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ScalabilitySummary {
-    /// The fit; null if there is none.
+    /// Parameters of the fit; null if the law was not fitted.
     pub fit: Option<ScalabilityFit>,
-    /// Reason why there is none.
+    /// Reason why the law was not fitted; null if it was.
     pub reason: Option<String>,
 }
 
@@ -149,6 +149,6 @@ mod tests {
         let none = law(&[1, 2, 4, 8], 2).unwrap();
         assert_eq!(none.fit, None);
         assert!(none.reason.unwrap().ends_with("which is 2"));
-        assert_eq!(law(&[1, 2], 8), None, "nobody expects a law through two points");
+        assert_eq!(law(&[1, 2], 8), None, "two points allow no law");
     }
 }

@@ -45,10 +45,10 @@ impl SysvSemaphore {
     }
 }
 
-/// ID of this process's set; -1 before it is created.
+/// ID of the set of the connection that was opened last; -1 before the first one. Connections are opened one after another.
 static SET: AtomicI32 = AtomicI32::new(-1);
 
-/// Returns the ID of this process's set, which the request for its first semaphore creates.
+/// Returns the ID of the connection's set, which the request for its first semaphore creates.
 fn semaphore_set(number: u16) -> Result<libc::c_int, Errno> {
     if number == 0 {
         sysv::remove_on_parent_death();
