@@ -64,7 +64,7 @@ fn bash_completes_commands_flags_and_the_names_of_the_registries() {
     assert_eq!(offered(&["ipcperf", "run", "--touch", "b"]), ["both"]);
     assert_eq!(offered(&["ipcperf", "plan", "--mode", "2t"]), ["2thread"]);
     assert_eq!(offered(&["ipcperf", "run", "--placement", "s"]), ["same", "split", "smt"]);
-    assert_eq!(offered(&["ipcperf", "export", "csv"]), ["csv", "csv-runs"]);
+    assert_eq!(offered(&["ipcperf", "export", "csv"]), ["csv", "csv-runs", "csv-peers"]);
     assert_eq!(offered(&["ipcperf", "list", "exp"]), ["exporters"]);
     assert_eq!(offered(&["ipcperf", "list", "posix-m"]), ["posix-mq"]);
     assert_eq!(offered(&["ipcperf", "run", "--until"]), ["--until-ci"]);

@@ -32,6 +32,7 @@ pub mod shared_state;
 pub mod signal_dispositions;
 #[cfg(test)]
 mod testing;
+mod thread_room;
 pub mod worker;
 pub mod workload;
 

@@ -1,5 +1,6 @@
 //! Parallel map over many items, on all CPUs that this process may use.
 
+use std::hint;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
@@ -7,21 +8,28 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 /// Maximum number of threads. More gain nothing: one thread collects the results.
 const MAX_THREADS: usize = 16;
 
+/// Address space that a thread may need to start, in bytes: 2 MiB for its stack, 128 MiB for a moment while the C library
+/// sets up the memory that the thread allocates from (glibc: twice `HEAP_MAX_SIZE`), and less than 1 MiB for the stack on
+/// which the standard library handles an overflow. Without room for the last one, the standard library ends the whole
+/// process, after the thread was started without an error.
+pub const THREAD_ROOM_BYTES: usize = (2 + 128 + 1) << 20;
+
 /// Applies `each` to every item and returns the results in the order of the items.
 ///
 /// All threads have ended when this function returns, so that they do not disturb a later measurement. If the
-/// system refuses to start more threads, the existing ones do the work.
+/// system refuses to start more threads, or has no room for them, the existing ones do the work.
 pub fn map<T, I, R>(items: I, each: impl Fn(T) -> R + Sync) -> Vec<R>
 where
     T: Send,
     I: Iterator<Item = T> + Send,
     R: Send,
 {
-    let threads = threads(items.size_hint().1);
+    let helpers = threads(items.size_hint().1).saturating_sub(1);
+    let helpers = (0..=helpers).rev().find(|&count| has_room(count)).unwrap_or(0);
     let items = Mutex::new(items.enumerate());
     let work = || process_items(&items, &each);
     let mut results = thread::scope(|scope| {
-        let helpers: Vec<_> = (1..threads).map_while(|_| spawn(scope, work)).collect();
+        let helpers: Vec<_> = (0..helpers).map_while(|_| spawn(scope, work)).collect();
         let mut results = work();
         helpers.into_iter().for_each(|helper| results.extend(join(helper)));
         results
@@ -37,6 +45,15 @@ fn threads(items: Option<usize>) -> usize {
         few @ 0..=1 => few,
         many => many.min(cpus()),
     }
+}
+
+/// Whether there is address space for `helpers` threads to start.
+fn has_room(helpers: usize) -> bool {
+    let mut room = Vec::<u8>::new();
+    let is_there = room.try_reserve_exact(helpers * THREAD_ROOM_BYTES).is_ok();
+    // A compiler may leave out an allocation that nothing looks at, and assume that it would have succeeded.
+    hint::black_box(&room);
+    is_there
 }
 
 fn spawn<'scope, R: Send + 'scope>(

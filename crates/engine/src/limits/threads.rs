@@ -1,6 +1,5 @@
 //! Threads for work that must run on certain CPUs: the caller keeps its affinity, and no thread outlives the call.
 
-use std::io;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle, scope};
@@ -10,6 +9,7 @@ use rustix::io::Errno;
 
 use super::error::LimitError;
 use crate::placement::pin;
+use crate::thread_room::check_thread_room;
 
 /// A measurement by a leader and a follower, each on its CPU.
 pub(super) trait PairMeasurement: Sync {
@@ -111,12 +111,15 @@ fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>, LimitError> {
+    // Two at once at most: the other one may still be starting.
+    check_thread_room(2).map_err(refused_thread)?;
     let named = Builder::new().name("limits".to_owned());
-    named.spawn_scoped(scope, work).map_err(|error| refused_thread(&error))
+    named
+        .spawn_scoped(scope, work)
+        .map_err(|error| refused_thread(Errno::from_io_error(&error).unwrap_or(Errno::AGAIN)))
 }
 
-fn refused_thread(error: &io::Error) -> LimitError {
-    let errno = Errno::from_io_error(error).unwrap_or(Errno::AGAIN);
+fn refused_thread(errno: Errno) -> LimitError {
     LimitError::Refused { call: "starting a thread", errno }
 }
 

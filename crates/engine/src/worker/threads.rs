@@ -1,7 +1,7 @@
 //! Peers as threads of the worker.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 
 use ipcperf_model::{Failure, FailureKind, RunSpec};
@@ -14,6 +14,7 @@ use super::peer_results::{PeerResult, collect_reports, grace};
 use super::{Ends, comm};
 use crate::channel::peer_placement;
 use crate::harness_failure;
+use crate::thread_room::check_thread_room;
 
 /// Runs all peers and returns their reports, in their order. After the first failure the other threads are left running:
 /// the worker ends with this run.
@@ -24,10 +25,14 @@ pub(super) fn run(
 ) -> Result<Vec<PeerReport>, Failure> {
     let (report, reports) = mpsc::channel();
     let (count, helper) = (ends.peers.len(), ends.helper);
+    check_thread_room(count).map_err(spawn_failure)?;
+    let all_started = Arc::new(Barrier::new(count));
     for (number, peer) in ends.peers.into_iter().enumerate() {
         let (report, spec, connections) = (report.clone(), spec.clone(), connections.clone());
-        let role = peer.role;
+        let (role, all_started) = (peer.role, Arc::clone(&all_started));
         let play = move || {
+            // What a peer needs must not be taken from the room in which the others start.
+            all_started.wait();
             let placement = peer_placement(&spec);
             let connections = &connections;
             let peer = PeerRunner { spec: &spec, peer, connections, placement, helper };
@@ -37,10 +42,11 @@ pub(super) fn run(
             // The receiving end is closed only if the worker is about to end.
             let _ = report.send((number, result));
         };
-        thread::Builder::new()
-            .name(comm::thread_name(role))
-            .spawn(play)
-            .map_err(|error| spawn_failure(&error))?;
+        let named = thread::Builder::new().name(comm::thread_name(role));
+        named.spawn(play).map_err(|error| {
+            // Starting a thread fails only with an error of the system.
+            spawn_failure(Errno::from_io_error(&error).unwrap_or(Errno::AGAIN))
+        })?;
     }
     drop(report);
     let mut results = receive_results(&reports, count);
@@ -68,9 +74,7 @@ fn receive_results(reports: &mpsc::Receiver<NumberedResult>, count: usize) -> Ve
     results
 }
 
-fn spawn_failure(error: &std::io::Error) -> Failure {
-    // Starting a thread fails only with an error of the system.
-    let errno = Errno::from_io_error(error).unwrap_or(Errno::AGAIN);
+fn spawn_failure(errno: Errno) -> Failure {
     harness_failure(FailureKind::SetUp, "starting a thread", errno)
 }
 

@@ -11,7 +11,7 @@ use crate::wording::{Heading, by_heading};
 /// Explanation of the columns, below the tables.
 pub const PEERS_LEGEND: &str = "in total: messages, or round trips, of all peers per second. slowest, fastest: those of the \
     slowest and of the fastest peer. fairness: slowest / fastest of a run, so that 1 means that all were equally fast. All values \
-    are medians over the repetitions, each column by itself. `--out FILE` stores every peer of every run (lines of kind peer)";
+    are medians over the repetitions, each column by itself. --out FILE stores every peer of every run (lines of kind peer)";
 /// Headings of the columns after the name and the size.
 const FIGURES: [&str; 4] = ["in total", "slowest", "fastest", "fairness"];
 
