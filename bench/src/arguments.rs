@@ -44,6 +44,8 @@ pub(crate) enum Bench {
     Paced,
     /// Workloads with several peers, run with one, compared with those of two peers; takes about four minutes
     Peers,
+    /// Separately executed programs compared with forked processes, on one CPU; takes about two minutes
+    Programs,
     /// Round trips and streams of other tools compared with ours, on one CPU
     Tools(ToolsArguments),
     /// Time of `show` and `report` for large results files
@@ -106,7 +108,7 @@ pub(crate) struct ToolsArguments {
     only: Vec<String>,
 }
 
-/// Number of pairs for the bar of `peers`.
+/// Default number of pairs.
 const PAIRS: u16 = 20;
 
 impl ToolsArguments {

@@ -27,6 +27,7 @@ mod pinned;
 mod plain;
 mod process;
 mod program;
+mod programs;
 mod reading;
 mod ring;
 mod sampling;
@@ -92,6 +93,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Ben
         Bench::Null => null::measure(ipcperf),
         Bench::Paced => paced::measure(ipcperf),
         Bench::Peers => peers::measure(ipcperf),
+        Bench::Programs => programs::measure(ipcperf),
         Bench::Tools(arguments) => tools::measure(ipcperf, arguments),
         Bench::Reading => reading::measure(ipcperf),
         Bench::Ring(arguments) => ring::measure(ipcperf, *arguments),
@@ -113,6 +115,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Ben
             c_loops::measure(ipcperf, *cap),
             compat::measure(ipcperf, *cap),
             peers::measure(ipcperf),
+            programs::measure(ipcperf),
             shapes::measure(ipcperf, *cap),
             dbus::measure(ipcperf, *cap),
             iceoryx2::measure(ipcperf, *cap),

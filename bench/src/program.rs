@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use ipcperf_engine::assignment::Assignment;
 use ipcperf_engine::mechanism::draw_names;
 use ipcperf_engine::placement::Topology;
-use ipcperf_engine::serve::Assignment;
 use ipcperf_model::placement::Placement;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Measurement, RunSpec, WorkerReport};

@@ -37,6 +37,7 @@ mod other_users;
 mod output;
 mod paced;
 mod peers;
+mod programs;
 mod replaced;
 mod report;
 mod resource_limits;

@@ -25,7 +25,8 @@ fn a_killed_process_fails_its_run_at_once_and_the_rest_goes_on() {
         for mode in mechanism.modes {
             for workload in workload::WORKLOADS {
                 // Several threads end with their process, like two.
-                let is_new = *mode == Mode::TwoProcesses || !workload.kind.takes_peers();
+                let has_processes = matches!(mode, Mode::TwoProcesses | Mode::TwoPrograms);
+                let is_new = has_processes || !workload.kind.takes_peers();
                 if is_new && can_run(mechanism, *mode, workload.kind) {
                     kill_each(mechanism, *mode, workload.kind);
                 }

@@ -95,7 +95,7 @@ pub(crate) fn processes(mechanism: &Mechanism, mode: Mode) -> usize {
 
 /// Returns the number of processes of a run in `mode` that are peers, if it has `peers`.
 fn peer_processes(mode: Mode, peers: usize) -> usize {
-    if mode == Mode::TwoProcesses { peers } else { 0 }
+    if matches!(mode, Mode::TwoProcesses | Mode::TwoPrograms) { peers } else { 0 }
 }
 
 /// Returns the number of peers of a run with `count` on the side that has several, or with `count` pairs.

@@ -11,6 +11,7 @@
 //!
 //! The engine contains no TOML, storage or plotting code, and does not depend on the command above it.
 
+pub mod assignment;
 pub mod buffer;
 pub mod channel;
 pub mod clock;
@@ -22,7 +23,9 @@ pub mod leftovers;
 pub mod limits;
 pub mod mechanism;
 mod message_content;
+pub mod namespaces;
 pub mod payload_check;
+pub mod peer_memory;
 pub mod placement;
 pub(crate) mod platform;
 pub mod privilege;
@@ -30,6 +33,7 @@ pub mod process;
 pub mod serve;
 pub mod shared_state;
 pub mod signal_dispositions;
+pub mod temp_dir;
 #[cfg(test)]
 mod testing;
 mod thread_room;

@@ -1,14 +1,12 @@
 //! State that the peers of one run share: barrier, and start and stop times.
 
 use std::hint::spin_loop;
-use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use ipcperf_model::Role;
 use rustix::event::Timespec;
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::process::getpid;
 use rustix::thread::sched_yield;
 
@@ -16,6 +14,7 @@ use crate::channel::PeerPlacement;
 use crate::clock::now_ns;
 use crate::limits::cacheline::ProbeLines;
 use crate::limits::clock_bound::ClockLines;
+use crate::peer_memory::PeerMemory;
 use crate::platform::{futex, thread};
 
 /// Time a peer on a separate CPU spins for the other before it sleeps, ns, so that neither is still waking up when the
@@ -72,18 +71,15 @@ pub struct Control {
 }
 
 impl Control {
-    /// Maps the memory so that forked processes share it. It stays mapped until the worker ends.
+    /// Maps the next part of `memory`, which stays mapped until the process ends.
     ///
     /// # Errors
-    /// Returns `ENOMEM` if the system cannot provide the memory.
-    pub fn new_shared() -> Result<&'static Self, Errno> {
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing; it is page-aligned, zeroed (a
-        // valid `Control`), accessed only through atomics, and never unmapped.
-        unsafe {
-            let start = mmap_anonymous(null_mut(), size_of::<Self>(), access, MapFlags::SHARED)?;
-            Ok(&*start.cast::<Self>())
-        }
+    /// Returns the system's error if it cannot provide the memory.
+    pub fn new_shared(memory: &PeerMemory) -> Result<&'static Self, Errno> {
+        let start = memory.map(size_of::<Self>())?;
+        // SAFETY: the memory has this size, is page-aligned and zeroed, or what another process has made of it, which is a
+        // valid `Control` either way, is accessed only through atomics, and is never unmapped.
+        Ok(unsafe { start.cast::<Self>().as_ref() })
     }
 
     /// IDs of the peer that runs `role`.

@@ -25,6 +25,24 @@ pub fn restore_file_size() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
 }
 
+/// Ends this process, by `SIGIO`, once its standard input, a pipe, is closed at the other end or has more to read. Unlike a
+/// signal at the death of the parent, this works whichever program has started this one.
+///
+/// # Errors
+/// Returns the system's error.
+pub fn die_with_input() -> std::io::Result<()> {
+    const INPUT: libc::c_int = 0;
+    // SAFETY: no handler and no memory is involved.
+    let has_failed = unsafe {
+        libc::signal(libc::SIGIO, libc::SIG_DFL);
+        let flags = libc::fcntl(INPUT, libc::F_GETFL);
+        flags == -1
+            || libc::fcntl(INPUT, libc::F_SETOWN, libc::getpid()) == -1
+            || libc::fcntl(INPUT, libc::F_SETFL, flags | libc::O_ASYNC) == -1
+    };
+    if has_failed { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -46,6 +46,7 @@ fn run() -> ExitCode {
     }
     match arguments.first() {
         Some(first) if first == WORKER => runner::serve_as_worker(arguments.get(1).cloned()),
+        Some(first) if first == ipcperf_engine::worker::PEER => runner::serve_as_peer(),
         Some(first) if first == ipcperf_plan::DESCRIBE_LIBRARY => {
             ipcperf_plan::print_library_facts(arguments.get(1).cloned())
         }

@@ -148,6 +148,9 @@ fn cell_id(spec: &RunSpec, placement: Placement) -> String {
     {
         id += &format!("/{flag}={value}");
     }
+    for Condition { flag, value } in spec.prefixes.conditions() {
+        id += &format!("/{flag}={value}");
+    }
     if let Some(peers) = &spec.peers {
         id += &format!("/{PEERS_FLAG}={}", peers.count);
     }

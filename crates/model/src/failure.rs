@@ -16,6 +16,8 @@ const SIGKILL: i32 = 9;
 pub enum FailureKind {
     /// The mechanism, a buffer or the placement could not be set up.
     SetUp,
+    /// A separately started peer did not find the other one, or was not let in.
+    Unreachable,
     /// A call of the timed loop failed.
     Call,
     /// The peer closed its end during the run.
@@ -42,6 +44,7 @@ impl fmt::Display for FailureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::SetUp => "could not be set up",
+            Self::Unreachable => "the other peer could not be reached",
             Self::Call => "a call failed",
             Self::PeerGone => "the peer's end was closed",
             Self::Corrupt => "a message was corrupt",

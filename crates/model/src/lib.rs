@@ -27,6 +27,7 @@ pub mod parallel;
 pub mod peers;
 pub mod placement;
 mod precision;
+pub mod prefixes;
 pub mod printable;
 pub mod rate;
 mod role;

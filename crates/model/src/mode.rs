@@ -17,11 +17,17 @@ pub enum Mode {
     /// Two processes, forked from one worker.
     #[serde(rename = "2proc")]
     TwoProcesses,
+    /// Two separately executed programs, which inherit nothing from each other and meet by a name or an address.
+    #[serde(rename = "2exec")]
+    TwoPrograms,
 }
 
 impl Mode {
     /// Every mode, in the order of the documentation.
-    pub const ALL: [Self; 3] = [Self::OneThread, Self::TwoThreads, Self::TwoProcesses];
+    pub const ALL: [Self; 4] =
+        [Self::OneThread, Self::TwoThreads, Self::TwoProcesses, Self::TwoPrograms];
+    /// Modes in which the worker opens the mechanism and the peers inherit it.
+    pub const INHERITED: [Self; 3] = [Self::OneThread, Self::TwoThreads, Self::TwoProcesses];
 
     /// Returns the word used on the command line and in results.
     #[must_use]
@@ -30,6 +36,7 @@ impl Mode {
             Self::OneThread => "1thread",
             Self::TwoThreads => "2thread",
             Self::TwoProcesses => "2proc",
+            Self::TwoPrograms => "2exec",
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::message_options::{MessageOptions, Reply};
 use crate::mode::Mode;
 use crate::pacing::Pacing;
 use crate::peers::Peers;
+use crate::prefixes::Prefixes;
 use crate::workload::{Arrangement, WorkloadKind};
 
 /// Capacity of the kernel buffer between the peers.
@@ -190,6 +191,9 @@ pub struct RunSpec {
     /// Number of peers and their CPUs, for workloads with several; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peers: Option<Peers>,
+    /// Commands in front of the programs of the peers, in mode 2exec; absent if there are none.
+    #[serde(default, skip_serializing_if = "Prefixes::is_empty")]
+    pub prefixes: Prefixes,
     /// Several measured phases, each reported separately; absent if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<RepeatedPhases>,
@@ -220,6 +224,7 @@ impl RunSpec {
             warm_up: WarmUp::None,
             pacing: None,
             peers: None,
+            prefixes: Prefixes::default(),
             repeats: None,
             gate: Gate::Open,
             objects: KernelObjectLimits::Unread,

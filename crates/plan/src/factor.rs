@@ -68,6 +68,10 @@ pub enum Factor {
     Peers,
     /// Traffic of pairs.
     Traffic,
+    /// Command in front of the senders' programs.
+    SenderPrefix,
+    /// Command in front of the receivers' programs.
+    ReceiverPrefix,
     /// Scheduled messages per second.
     Rate,
     /// Distribution of the times between messages.
@@ -115,7 +119,7 @@ const fn names(flag: &'static str, key: &'static str, default: &'static str) -> 
 
 impl Factor {
     /// Every factor, in the order in which they are explained.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 32] = [
         Self::Mechanism,
         Self::Workload,
         Self::Buffer,
@@ -130,6 +134,8 @@ impl Factor {
         Self::Reply,
         Self::Peers,
         Self::Traffic,
+        Self::SenderPrefix,
+        Self::ReceiverPrefix,
         Self::Rate,
         Self::Arrivals,
         Self::Pacer,
@@ -164,6 +170,8 @@ impl Factor {
             Self::Reply => names("--reply", "reply", "echo"),
             Self::Peers => names("--peers", "peers", "4"),
             Self::Traffic => names("--traffic", "traffic", "stream"),
+            Self::SenderPrefix => names("--sender-prefix", "sender_prefix", "none"),
+            Self::ReceiverPrefix => names("--receiver-prefix", "receiver_prefix", "none"),
             Self::Rate => names("--rate", "rate", "none"),
             Self::Arrivals => names("--arrivals", "arrivals", "even"),
             Self::Pacer => names("--pacer", "pacer", "spin; sleep if both peers share a CPU"),

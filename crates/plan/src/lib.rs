@@ -20,6 +20,7 @@ mod options;
 mod pacing;
 mod parsed;
 mod peers;
+mod prefixes;
 pub mod program_file;
 mod request;
 mod retries;
@@ -53,7 +54,7 @@ pub use stopping_rule::{MAX_TIME_LIMIT_S, StoppingRule};
 pub use total::Total;
 pub use typed::{
     OptionSetting, TypedKnee, TypedLevels, TypedMessageOptions, TypedPacing, TypedPeers,
-    TypedRequest,
+    TypedPrefixes, TypedRequest,
 };
 
 /// Name under which the command starts itself to inspect a library, which may crash that process.

@@ -13,6 +13,7 @@ use crate::cell_count::check_count;
 use crate::error::Error;
 use crate::message_options::for_workload;
 use crate::peers::usual_pacer;
+use crate::prefixes;
 
 type OptionSet = BTreeMap<String, String>;
 
@@ -65,6 +66,7 @@ pub(super) fn count<'a>(
         request.message_options.len(),
         request.placements.len(),
         request.pacing.level_count(),
+        request.prefixes.len(),
     ];
     let sets = |mechanism: Mechanism<'a>| {
         let values = options(&mechanism, request).map(|(_, values)| values.len());
@@ -95,10 +97,13 @@ fn unplaced_specs(
                         check: request.check,
                         ..RunSpec::with_defaults(mechanism.name, buffer_bytes)
                     };
-                    let handled = message_option_sets
-                        .iter()
-                        .map(|&message_options| RunSpec { message_options, ..outline.clone() });
-                    outlines.extend(handled);
+                    for prefixes in prefixes::levels(&request.prefixes, mode) {
+                        let outline = RunSpec { prefixes, ..outline.clone() };
+                        let handled = message_option_sets
+                            .iter()
+                            .map(|&message_options| RunSpec { message_options, ..outline.clone() });
+                        outlines.extend(handled);
+                    }
                 }
             }
         }
@@ -157,7 +162,7 @@ mod tests {
     use super::*;
     use crate::{
         CustomFiles, OptionSetting, Plan, TypedLevels, TypedMessageOptions, TypedPacing,
-        TypedPeers, TypedRequest,
+        TypedPeers, TypedPrefixes, TypedRequest,
     };
 
     fn two_cpus() -> Topology {
@@ -197,6 +202,7 @@ mod tests {
             knee: None,
         },
         peers: TypedPeers { peers: None, traffic: None },
+        prefixes: TypedPrefixes { sender: None, receiver: None },
         message_options: USUAL,
         instruments: None,
         events: [None; 2],

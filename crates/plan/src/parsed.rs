@@ -13,6 +13,7 @@ use super::message_options::ParsedMessageOptions;
 use super::options::{Options, parse_options};
 use super::pacing::ParsedPacing;
 use super::peers::{ParsedPeers, with_several};
+use super::prefixes::ParsedPrefixes;
 use super::request::{Request, check_attempts, check_timeout, fresh_seed};
 use super::{Events, Grouping, StoppingRule, Total, TypedRequest};
 use crate::error::Error;
@@ -34,6 +35,7 @@ pub struct ParsedRequest {
     kernel_buffers: Result<Vec<KernelBuffer>, FactorError>,
     pacing: ParsedPacing,
     peers: ParsedPeers,
+    prefixes: ParsedPrefixes,
     message_options: ParsedMessageOptions,
     instruments: Result<Vec<&'static Instrument>, FactorError>,
     events: Result<Events, Vec<FactorError>>,
@@ -82,6 +84,7 @@ impl ParsedRequest {
             ),
             pacing: typed.pacing.parse(),
             peers: typed.peers.parse(),
+            prefixes: typed.prefixes.parse(),
             message_options: typed.message_options.parse(),
             instruments: instruments::parse(typed.instruments),
             events: instruments::parse_events(typed.events),
@@ -118,6 +121,7 @@ impl ParsedRequest {
         let each = each
             .chain(self.pacing.errors())
             .chain(self.peers.errors())
+            .chain(self.prefixes.errors())
             .chain(self.message_options.errors());
         each.cloned().chain(self.contradictions()).collect()
     }
@@ -138,8 +142,24 @@ impl ParsedRequest {
         let schedule = schedule.unwrap_or_default();
         let peers = workloads.map(|known| self.peers.contradictions(known)).unwrap_or_default();
         let alone = workloads.map(|known| self.unused_with_peers(known)).unwrap_or_default();
+        let programs = self.modes.as_deref().map_or_else(
+            |_| Vec::new(),
+            |modes| {
+                let unobserved = self.unobserved(modes);
+                self.prefixes.contradictions(modes).into_iter().chain(unobserved).collect()
+            },
+        );
         let messages = reply.into_iter().chain(first_touch).chain(unused);
-        messages.chain(schedule).chain(peers).chain(alone).collect()
+        messages.chain(schedule).chain(peers).chain(alone).chain(programs).collect()
+    }
+
+    /// Returns the error of instruments with separate programs, which they do not observe.
+    fn unobserved(&self, modes: &[Mode]) -> Option<FactorError> {
+        let mode = Mode::TwoPrograms;
+        let are_named = self.instruments.as_ref().is_ok_and(|named| !named.is_empty());
+        let reason = Reason::Without(Factor::Instrument.flag());
+        (are_named && modes.contains(&mode))
+            .then(|| FactorError::new(Factor::Mode, mode.name(), reason))
     }
 
     /// Returns the errors of flags that do not apply to those of `workloads` that have several peers.
@@ -180,6 +200,7 @@ impl ParsedRequest {
             check,
             pacing: self.pacing.into_requested()?,
             peers: self.peers.into_requested()?,
+            prefixes: self.prefixes.combine()?,
             message_options: self.message_options.combine()?,
             instruments: self.instruments?,
             events: self.events.unwrap_or_default(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ipcperf_engine::mechanism::{RequestedMechanism, SURVEYED};
 use ipcperf_model::message_options::MessageOptions;
 use ipcperf_model::placement::Placement;
+use ipcperf_model::prefixes::Prefixes;
 use ipcperf_model::workload::{self, WorkloadKind};
 use ipcperf_model::{KernelBuffer, Mode, PayloadCheck};
 use ipcperf_observe::Instrument;
@@ -49,6 +50,8 @@ pub struct Request {
     pub pacing: RequestedPacing,
     /// Numbers of peers, for workloads with several.
     pub peers: RequestedPeers,
+    /// Every combination of commands in front of the programs of mode 2exec.
+    pub prefixes: Vec<Prefixes>,
     /// Every combination of message options.
     pub message_options: Vec<MessageOptions>,
     /// Instruments.
@@ -96,6 +99,7 @@ impl Request {
             check: PayloadCheck::Off,
             pacing: RequestedPacing::default(),
             peers: RequestedPeers::default(),
+            prefixes: vec![Prefixes::default()],
             message_options: vec![MessageOptions::default()],
             instruments: Vec::new(),
             events: Events::new(),

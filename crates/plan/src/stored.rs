@@ -54,10 +54,12 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns the custom mechanisms that the plan runs.
-    pub fn custom_mechanisms(&self) -> BTreeSet<String> {
+    /// Returns the custom mechanisms, and the commands in front of its own programs, that the plan runs.
+    pub fn custom_programs(&self) -> BTreeSet<String> {
         let named = self.cases.iter().filter_map(|case| case.spec.mechanism.custom());
-        named.map(whole_name).collect()
+        let prefixes = self.cases.iter().map(|case| &case.spec.prefixes);
+        let commands = prefixes.flat_map(|one| [&one.sender, &one.receiver]).flatten().cloned();
+        named.map(whole_name).chain(commands).collect()
     }
 
     /// Checks that each case could have been requested and can run on this machine. The files of custom mechanisms
@@ -106,6 +108,7 @@ fn check_case(case: &Case, requested: &mut RequestedMechanisms) -> Result<(), Er
     check_amounts(case)?;
     check_pacing(case)?;
     super::peers::check_stored(spec).map_err(Error::usage)?;
+    super::prefixes::check_stored(spec).map_err(Error::usage)?;
     check_cpus(case.placement, spec)?;
     check_instruments(case)?;
     let run_by_run = spec.warm_up == WarmUp::None && spec.repeats.is_none();

@@ -89,6 +89,8 @@ pub struct TypedRequest<'a> {
     pub peers: TypedPeers<'a>,
     /// Flags of the message options.
     pub message_options: TypedMessageOptions<'a>,
+    /// Commands in front of the programs of mode 2exec.
+    pub prefixes: TypedPrefixes<'a>,
     /// Value of `--instrument`.
     pub instruments: Option<TypedLevels<'a>>,
     /// Values of `--counter-events` and of `--profile-event`.
@@ -155,4 +157,13 @@ pub struct TypedMessageOptions<'a> {
     pub first_touch: Option<TypedLevels<'a>>,
     /// Value of `--reply`.
     pub reply: Option<TypedLevels<'a>>,
+}
+
+/// Commands in front of the programs of mode 2exec, in the words of the user.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TypedPrefixes<'a> {
+    /// Values of `--sender-prefix`.
+    pub sender: Option<TypedLevels<'a>>,
+    /// Values of `--receiver-prefix`.
+    pub receiver: Option<TypedLevels<'a>>,
 }

@@ -10,6 +10,7 @@ use ipcperf_model::message_options::{
 };
 use ipcperf_model::pacing::{Arrivals, Pacer, Pacing, RATE_FLAG};
 use ipcperf_model::placement::Placement;
+use ipcperf_model::prefixes::Prefixes;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Condition, ConditionValue, Mode, PayloadCheck, RunSpec};
 use schemars::JsonSchema;
@@ -33,6 +34,9 @@ pub struct CaseIdentity {
     /// Number of peers on the side that has several, or of pairs; absent for workloads with two peers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peers: Option<u32>,
+    /// Commands in front of the programs of the peers, in mode 2exec; absent if there were none.
+    #[serde(default, skip_serializing_if = "Prefixes::is_empty")]
+    pub prefixes: Prefixes,
     /// CPUs of sender and receiver, or of the single thread; with more peers, of all of them, the senders first. Empty if the
     /// scheduler chose.
     pub cpus: Vec<u32>,
@@ -142,7 +146,7 @@ impl CaseIdentity {
         let kernel_buffer = Condition { flag: "kernel-buffer", value };
         let kernel_buffer = (asked != "default").then_some(kernel_buffer);
         let settings = kernel_buffer.into_iter().chain(self.message_options().non_defaults());
-        settings.chain(self.unusual_pacing()).collect()
+        settings.chain(self.prefixes.conditions()).chain(self.unusual_pacing()).collect()
     }
 
     /// Returns the settings of the schedule, other than the rate, that differ from their defaults.
@@ -179,7 +183,9 @@ impl CaseIdentity {
     pub(super) fn check_names(&self) -> Result<(), String> {
         let Self { case_id, mechanism, placement, kernel_buffer, .. } = self;
         let options = self.options.iter().flat_map(|(name, value)| [name, value]);
+        let prefixes = [&self.prefixes.sender, &self.prefixes.receiver].into_iter().flatten();
         let all = [case_id, mechanism, placement, kernel_buffer].into_iter().chain(options);
+        let all = all.chain(prefixes);
         all.map(String::as_str).try_for_each(check_name)
     }
 }
@@ -195,6 +201,7 @@ impl CaseIdentity {
             mode: spec.mode,
             placement: placement.to_string(),
             peers: spec.peers.as_ref().map(|peers| peers.count),
+            prefixes: spec.prefixes.clone(),
             cpus: match spec.cpus {
                 Some([cpu, _]) if spec.mode == Mode::OneThread => vec![cpu],
                 Some(_) => spec.peer_cpus(),

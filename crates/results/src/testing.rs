@@ -11,6 +11,7 @@ use ipcperf_model::case_id::{CaseName, NameParts, Side, case_id};
 use ipcperf_model::environment::Environment;
 use ipcperf_model::mechanism::{CaseFacts, Delivery, PayloadPath};
 use ipcperf_model::message_options::{BufferReuse, Content, FirstTouch, Touch};
+use ipcperf_model::prefixes::Prefixes;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_model::{Latencies, Measurement, Mode, RoundTrips, RunSpec, UserSystemSplit, WarmUp};
 
@@ -73,6 +74,7 @@ pub fn sample(
 ) -> Sample {
     let case = CaseIdentity {
         peers: None,
+        prefixes: Prefixes::default(),
         case_id: format!("{mechanism}/{}/2proc/same/{buffer_bytes}", workload.name()),
         mechanism: mechanism.to_owned(),
         options: BTreeMap::new(),

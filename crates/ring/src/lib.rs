@@ -1,5 +1,5 @@
-//! A ring of messages in shared memory, from one producer to one consumer: two threads, or two processes of which one
-//! was forked from the other or both from a third.
+//! A ring of messages in shared memory, from one producer to one consumer: two threads, two processes of which one was forked
+//! from the other or both from a third, or two programs that are connected by a Unix domain socket.
 //!
 //! No system call is made while data flows, and one cache line carries a short message. Messages are copied in and out
 //! ([`Producer::send`], [`Consumer::recv`]), or written and read in place ([`Producer::loan`], [`Consumer::receive`]),
@@ -26,7 +26,8 @@
 //! ```
 //!
 //! For two processes (`examples/two_processes.rs`), create the ring, fork, and in each process call `disown` on the
-//! side that belongs to the other: a side counts as dead only once no process has a copy of it.
+//! side that belongs to the other: a side counts as dead only once no process has a copy of it. Two programs that were started
+//! separately pass the descriptors of one side over a Unix domain socket ([`RemoteSide`]).
 //!
 //! # How it works
 //!
@@ -100,6 +101,8 @@ pub mod portable_wait;
 mod producer;
 mod record;
 #[cfg(not(loom))]
+mod remote;
+#[cfg(not(loom))]
 mod shared_file;
 mod sync;
 mod wait;
@@ -112,6 +115,8 @@ use loom_model as memory;
 pub use consumer::{Consumer, Message};
 pub use geometry::Options;
 pub use producer::{Loan, Producer};
+#[cfg(not(loom))]
+pub use remote::{RemoteSide, with_remote_consumer, with_remote_producer};
 pub use wait::WaitStrategy;
 
 use std::io;

@@ -19,6 +19,18 @@ pub(crate) fn lifelines() -> io::Result<(Lifeline, Lifeline)> {
     Ok((Lifeline(one.into()), Lifeline(other.into())))
 }
 
+impl From<OwnedFd> for Lifeline {
+    fn from(end: OwnedFd) -> Self {
+        Self(end)
+    }
+}
+
+impl From<Lifeline> for OwnedFd {
+    fn from(end: Lifeline) -> Self {
+        end.0
+    }
+}
+
 impl Lifeline {
     /// Whether no process holds the other end any more. Makes one system call.
     pub(crate) fn is_cut(&self) -> bool {

@@ -89,17 +89,36 @@ fn header_bytes() -> usize {
 impl Memory {
     /// Maps a new ring.
     pub(crate) fn map(geometry: Geometry) -> io::Result<Self> {
+        Self::create(geometry).map(|(memory, _)| memory)
+    }
+
+    /// Maps a new ring, and returns its file.
+    pub(crate) fn create(geometry: Geometry) -> io::Result<(Self, OwnedFd)> {
+        let file = shared_file::create(Self::file_bytes(geometry))?;
+        Ok((Self::map_file(&file, geometry)?, file))
+    }
+
+    /// Maps the ring of `geometry` that another program created in `file`.
+    pub(crate) fn open(file: &OwnedFd, geometry: Geometry) -> io::Result<Self> {
+        shared_file::check(file, Self::file_bytes(geometry))?;
+        Self::map_file(file, geometry)
+    }
+
+    fn file_bytes(geometry: Geometry) -> usize {
+        header_bytes() + geometry.capacity_bytes + geometry.pool_bytes()
+    }
+
+    fn map_file(file: &OwnedFd, geometry: Geometry) -> io::Result<Self> {
         let (guard, header) = (page_bytes(), header_bytes());
         let (capacity, pool) = (geometry.capacity_bytes, geometry.pool_bytes());
-        let file = shared_file::create(header + capacity + pool)?;
         let records_at = guard + header + guard;
         let pool_at = records_at + 2 * capacity + guard;
         let reserved = ReservedRange::new(pool_at + pool + guard)?;
-        reserved.map(&file, guard, 0, header)?;
-        reserved.map(&file, records_at, header, capacity)?;
-        reserved.map(&file, records_at + capacity, header, capacity)?;
+        reserved.map(file, guard, 0, header)?;
+        reserved.map(file, records_at, header, capacity)?;
+        reserved.map(file, records_at + capacity, header, capacity)?;
         if pool > 0 {
-            reserved.map(&file, pool_at, header + capacity, pool)?;
+            reserved.map(file, pool_at, header + capacity, pool)?;
         }
         let [header, records, pool] = [guard, records_at, pool_at].map(|at| reserved.address(at));
         Ok(Self { _reserved: reserved, header: header.cast(), records, pool, geometry })

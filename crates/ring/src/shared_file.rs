@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::ftruncate;
+use rustix::fs::{fstat, ftruncate};
 
 /// Creates a memfd of fixed length. If it could be shortened, a side that accesses its mapping could be killed by
 /// `SIGBUS`.
@@ -16,6 +16,29 @@ pub(crate) fn create(bytes: usize) -> io::Result<OwnedFd> {
     ftruncate(&file, bytes as u64)?;
     fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
     Ok(file)
+}
+
+/// Checks that `file`, from another program, has `bytes` and keeps them.
+#[cfg(target_os = "linux")]
+pub(crate) fn check(file: &OwnedFd, bytes: usize) -> io::Result<()> {
+    use rustix::fs::{SealFlags, fcntl_get_seals};
+    use rustix::io::Errno;
+
+    check_length(file, bytes)?;
+    // A file that cannot be sealed has no seals to query.
+    let seals = fcntl_get_seals(file).unwrap_or(SealFlags::empty());
+    if seals.contains(SealFlags::SHRINK) { Ok(()) } else { Err(Errno::PERM.into()) }
+}
+
+/// Checks that `file`, from another program, has `bytes`.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn check(file: &OwnedFd, bytes: usize) -> io::Result<()> {
+    check_length(file, bytes)
+}
+
+fn check_length(file: &OwnedFd, bytes: usize) -> io::Result<()> {
+    let length = u64::try_from(fstat(file)?.st_size).ok();
+    if length == Some(bytes as u64) { Ok(()) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
 /// Creates a POSIX shared memory object and removes its name at once. A process that has the descriptor can change its

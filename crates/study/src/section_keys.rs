@@ -145,7 +145,8 @@ const MATRIX_KEYS: &[Key] = &[
         Factor::Mode,
         ValueType::Levels,
         "\"2proc\"",
-        "how the peers run: 1thread (one thread is both peers), 2thread (two threads), 2proc (two processes)",
+        "how the peers run: 1thread (one thread is both peers), 2thread (two threads), 2proc (two processes), 2exec (two \
+            separately executed programs)",
     ),
     factor_key(
         Factor::Placement,

@@ -11,6 +11,7 @@ use ipcperf_model::wait::Wait;
 use ipcperf_model::{Failure, FailureKind, Mode, RunSpec, Unavailable, WorkerReport};
 
 use super::Setup;
+use super::meeting::ProgramPart;
 
 /// One mechanism: its properties, its limits, and how to run it.
 ///
@@ -59,7 +60,16 @@ pub struct Mechanism<'a> {
     pub missing: Option<&'a Unavailable>,
     /// Runs one case in this process, which must be a fresh worker.
     pub execute: fn(&RunSpec, &Mechanism<'_>) -> WorkerReport,
+    /// Runs one peer in this process, which must be a fresh program that inherited nothing; `None` if the mechanism cannot
+    /// run in [`Mode::TwoPrograms`].
+    pub meet: Option<MeetFn>,
 }
+
+/// Type of [`Mechanism::meet`].
+pub type MeetFn = fn(&RunSpec, &Mechanism<'_>, &ProgramPart) -> Result<ProgramReport, Failure>;
+
+/// Report of a peer in a program of its own, as the worker reads it.
+pub type ProgramReport = serde_json::Value;
 
 /// Support of a mechanism for more than two peers, each with a separate connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,7 +237,7 @@ impl Mechanism<'_> {
         helper: Helper::None,
         many_peers: ManyPeers::OneByOne,
         options: &[],
-        modes: &Mode::ALL,
+        modes: &Mode::INHERITED,
         documentation: Documentation {
             how_it_works: "",
             message_boundaries: "",
@@ -241,6 +251,7 @@ impl Mechanism<'_> {
         library: None,
         missing: None,
         execute: cannot_run,
+        meet: None,
     };
 
     /// Properties for lists of mechanisms: the same ones for every mechanism, in the same order.

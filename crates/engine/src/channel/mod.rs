@@ -1,6 +1,7 @@
 //! Interface of a mechanism: two ends that send and receive.
 
 mod facts;
+mod meeting;
 mod message_end;
 mod multiplexing;
 
@@ -13,9 +14,10 @@ use ipcperf_model::{Failure, Mode, Privilege, RunSpec};
 use rustix::io::Errno;
 
 pub use facts::{
-    Choice, Documentation, FormattedFact, Limit, ManyPeers, Mechanism, OptionSpec, OptionValues,
-    UnavailableValue,
+    Choice, Documentation, FormattedFact, Limit, ManyPeers, Mechanism, MeetFn, OptionSpec,
+    OptionValues, ProgramReport, UnavailableValue,
 };
+pub use meeting::{Meet, Meeting, MeetingPlace, Part, ProgramPart, Visitors, is_absent};
 pub use message_end::{EndTraits, MessageEnd};
 pub use multiplexing::{MULTIPLEX, Multiplexing};
 
@@ -94,7 +96,7 @@ impl<'a> Setup<'a> {
             cpus: spec.cpus,
             blocking: match spec.mode {
                 Mode::OneThread => Blocking::Try,
-                Mode::TwoThreads | Mode::TwoProcesses => Blocking::Wait,
+                Mode::TwoThreads | Mode::TwoProcesses | Mode::TwoPrograms => Blocking::Wait,
             },
             workload: spec.workload,
             buffers: spec.message_options.buffers,

@@ -32,6 +32,19 @@ impl From<SerializedPath> for PathBuf {
     }
 }
 
+/// For `#[serde(with)]` on a path.
+pub(crate) mod one {
+    use super::{Deserialize, Deserializer, Path, PathBuf, Serialize, SerializedPath, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        SerializedPath::from(path).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        SerializedPath::deserialize(from).map(PathBuf::from)
+    }
+}
+
 /// For `#[serde(with)]` on a list of paths.
 pub(super) mod list {
     use super::{Deserialize, Deserializer, PathBuf, Serialize, SerializedPath, Serializer};

@@ -45,7 +45,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
     options: &[CODEC, MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "The sender compresses each message as a whole, and the receiver \
             decompresses it. The compressed message is sent as with unix-dgram: one call for each \

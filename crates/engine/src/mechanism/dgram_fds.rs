@@ -29,7 +29,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
     options: &[FDS, WAIT_SELECT, MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "One sendmsg sends the message together with descriptors. The descriptors \
             are in an SCM_RIGHTS control message. Its size is a multiple of 8 bytes: 32 bytes with \

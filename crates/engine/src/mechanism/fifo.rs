@@ -1,16 +1,21 @@
 //! `fifo`: a pipe with a name in the file system.
 
+use std::path::Path;
+
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
-use ipcperf_model::{Failure, Mode};
-use rustix::fs::{Mode as Access, OFlags, open};
+use ipcperf_model::{Failure, Mode, Role};
+use rustix::fs::{Mode as Access, OFlags, chmod, open};
+use rustix::io::Errno;
 
 use super::TempDir;
-use super::pipe_end::{CAPACITY, PipeEnd, PipeFds, open_endpoints};
+use super::pipe_end::{CAPACITY, PipeEnd, PipeFds, open_endpoints, own_endpoint};
 use super::setup_failure::setup_failure;
 use super::waiting::{self, AnyWait, WAIT, WAITS};
-use crate::channel::{Channel, Documentation, MULTIPLEX, ManyPeers, Mechanism, Opened, Setup};
+use crate::channel::{
+    Channel, Documentation, Granted, MULTIPLEX, ManyPeers, Mechanism, Meet, Meeting, Opened, Setup,
+};
 use crate::platform::folder::make_fifo;
 
 /// Facts about `fifo`.
@@ -31,7 +36,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     documentation: Documentation {
         how_it_works: "A fifo is a pipe with a path. Unrelated processes can open it by this path. \
             An open fifo behaves exactly like a pipe. ipcperf creates its two fifos in a private \
-            folder, opens both ends of each, and removes their paths before the peers start.",
+            folder, opens both ends of each, and removes their paths before the peers start. In mode 2exec, \
+            the receiver creates the fifos, and each peer opens its ends by their paths.",
         message_boundaries: "None, as with pipe.",
         minimum_kernel: "Any. Setting the capacity needs Linux 2.6.35.",
         defaults_that_matter: "The defaults are the same as for pipe. The folder is created in \
@@ -40,6 +46,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:fifo(7)", "man:mkfifo(3)", "man:pipe(7)"],
     },
     execute: waiting::execute::<Fifo, AnyWait>,
+    meet: Some(waiting::meet::<Fifo, AnyWait>),
     ..Mechanism::BASE
 };
 
@@ -51,6 +58,30 @@ impl Channel for Fifo {
     fn open(setup: &Setup<'_>) -> Result<Opened<PipeEnd>, Failure> {
         let scratch = TempDir::new()?;
         open_endpoints(new_fifo(&scratch, "there")?, new_fifo(&scratch, "back")?, setup)
+    }
+}
+
+impl Meet for Fifo {
+    fn meet(setup: &Setup<'_>, meeting: &Meeting<'_>) -> Result<(PipeEnd, Granted), Failure> {
+        let (there, back) = (meeting.path("there"), meeting.path("back"));
+        let (own, incoming, outgoing) = match meeting.role() {
+            Role::Receiver => (Some([&back, &there]), &there, &back),
+            _ => (None, &back, &there),
+        };
+        for path in own.into_iter().flatten() {
+            make_fifo(path).map_err(|e| setup_failure("mkfifo", e))?;
+            chmod(path, meeting.visitors().file_mode()).map_err(|e| setup_failure("chmod", e))?;
+        }
+        // A nonblocking open for reading always succeeds, and one for writing once the other peer reads.
+        let open = |path: &Path, access| {
+            let flags = OFlags::CLOEXEC | OFlags::NONBLOCK | access;
+            let is_early = |errno| matches!(errno, Errno::NOENT | Errno::NXIO);
+            let what = format!("opening {}", path.display());
+            meeting.retry(&what, is_early, || open(path, flags, Access::empty()))
+        };
+        let read = open(incoming, OFlags::RDONLY)?;
+        let write = open(outgoing, OFlags::WRONLY)?;
+        own_endpoint(read, write, setup)
     }
 }
 

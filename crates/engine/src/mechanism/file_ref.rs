@@ -29,7 +29,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::Disk,
     many_peers: ManyPeers::TwoPeersOnly("its files have names for one pair of peers"),
     options: &[DIR, FDS, WAIT_SELECT],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "For each message the sender creates a file, unlinks it, writes the message \
             into it, sends the file's descriptor in an empty Unix domain datagram, and closes its \

@@ -25,7 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::No("its memory must be inherited or passed"),
     helper: Helper::None,
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "A memfd has one slot for each direction. The sender copies its message into \
             the slot and increments a counter in shared memory. The receiver decrements the \

@@ -45,7 +45,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
     options: &[MEMFD, MAP, MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "The sender copies the message into a memfd and sends the memfd's descriptor \
             with a Unix domain datagram. The datagram has 16 bytes: the length of the message and \

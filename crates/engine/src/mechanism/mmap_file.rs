@@ -25,7 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
     helper: Helper::Disk,
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "Both peers map one file (MAP_SHARED), and therefore the same pages of the \
             page cache. A mapped file provides no way to wait for data, so the peers wait as with \

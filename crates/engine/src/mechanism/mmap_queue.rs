@@ -43,7 +43,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     unrelated: Unrelated::No("its memory must be inherited or passed"),
     helper: Helper::None,
     options: &[LOCK],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "Each direction has a queue in a mapped memfd. Each slot of the queue holds \
             one message. A queue has as many slots as fit into 256 KiB, but at least 2 and at most \

@@ -18,6 +18,7 @@ mod iceoryx;
 mod iceoryx_facts;
 #[cfg(target_os = "linux")]
 mod mapping;
+mod meeting_socket;
 #[cfg(target_os = "linux")]
 mod memfd;
 #[cfg(any(not(target_os = "linux"), test))]
@@ -29,6 +30,7 @@ mod pool_socket;
 #[cfg(target_os = "linux")]
 mod process_log;
 mod requested;
+mod ring_sides;
 #[cfg(target_os = "linux")]
 mod run_dir;
 #[cfg(target_os = "linux")]
@@ -41,7 +43,7 @@ mod slot;
 mod socket;
 #[cfg(target_os = "linux")]
 mod sysv;
-mod temp_dir;
+
 #[cfg(all(target_os = "linux", any(feature = "grpc", feature = "nng", feature = "zeromq")))]
 mod uds_path;
 
@@ -95,9 +97,9 @@ use ipcperf_model::{Failure, MechanismName, RunSpec};
 use crate::channel::{Mechanism, OptionValues};
 use crate::leftovers::{RunNames, names_unavailable};
 
+pub use crate::temp_dir::TempDir;
 pub use custom::{CustomMechanism, LibraryFacts, check_library_support, library_facts};
 pub use requested::RequestedMechanism;
-pub use temp_dir::TempDir;
 
 /// Every mechanism, in the order in which tables show them. A static: each crate that uses a constant would compile the
 /// loops of all mechanisms again.

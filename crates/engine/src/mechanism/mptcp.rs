@@ -28,7 +28,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::KernelThread("ksoftirqd"),
     many_peers: ManyPeers::Multiplexed,
     options: &[WAIT, MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "A connection of MPTCP is a TCP connection with additional sequence numbers, \
             with which the data can be divided among several network paths. ipcperf uses only one \

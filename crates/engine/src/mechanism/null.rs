@@ -23,7 +23,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::No("there is nothing to connect to"),
     helper: Helper::None,
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "Send and receive return at once and report success. The peers never synchronize inside the \
             timed loop. The result is therefore the cost of the loop itself, which is a lower bound for the time \

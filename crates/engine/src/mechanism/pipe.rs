@@ -25,7 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
     options: &[CAPACITY, WAIT, MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "The kernel keeps a ring of pages for each pipe. A write copies bytes into \
             these pages, and a read copies them out. A write to a full pipe sleeps, and a read \

@@ -54,7 +54,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
     options: &[CAPACITY, THRESHOLD, REUSE, ROTATION],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "The option threshold sets a size in bytes. Smaller sends are ordinary writes. All other sends \
             use vmsplice, which puts references to the sender's pages into the pipe and copies nothing. The \

@@ -111,6 +111,19 @@ pub(super) fn open_endpoints(
     })
 }
 
+/// Returns the end of one peer, which reads from one pipe and writes to another.
+pub(super) fn own_endpoint(
+    read: OwnedFd,
+    write: OwnedFd,
+    setup: &Setup<'_>,
+) -> Result<(PipeEnd, Granted), Failure> {
+    let kernel_buffer_bytes = pipe_capacity::set(&write, requested_capacity(setup)?)?;
+    for end in [&read, &write] {
+        set_blocking(end, setup.blocking)?;
+    }
+    Ok((PipeEnd { read, write, nonblocking: None }, Granted { kernel_buffer_bytes }))
+}
+
 /// Returns the option `capacity` if it is set, or else the capacity requested of every mechanism.
 fn requested_capacity(setup: &Setup<'_>) -> Result<Option<u64>, Failure> {
     match setup.option(&CAPACITY) {

@@ -26,7 +26,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
     options: &[MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "mq_send copies a message into the kernel, and mq_receive copies it out. The message is copied \
             twice even if the receiver already waits. mq_receive returns the oldest message of the highest priority; \

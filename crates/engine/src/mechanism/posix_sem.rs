@@ -24,7 +24,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::No("its memory must be inherited or passed"),
     helper: Helper::None,
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "This mechanism works like futex, but with semaphores of the C library \
             (sem_init, shared between processes) instead of the counters. The sender calls \

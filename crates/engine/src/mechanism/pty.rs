@@ -27,7 +27,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::KernelThread("kworker"),
     many_peers: ManyPeers::Multiplexed,
     options: &[MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "The master and the terminal are the two sides of a pseudoterminal. A write \
             to the master copies the data into a buffer. A kernel worker (kworker) passes the data \

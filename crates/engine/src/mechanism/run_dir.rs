@@ -14,9 +14,9 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::setup_failure::setup_failure;
 use super::shared_options::DIR;
-use super::temp_dir::make_folder;
 use crate::channel::Setup;
 use crate::leftovers::{remove_owned_folder, run_names, to_cstring};
+use crate::temp_dir::make_folder;
 
 /// Returns the path of this run's folder.
 fn path(setup: &Setup<'_>) -> Result<PathBuf, Failure> {

@@ -7,14 +7,18 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
 };
 use ipcperf_model::wait::Wait;
-use ipcperf_model::{Failure, Mode, RunSpec, WorkerReport};
-use ipcperf_ring::{Consumer, Error, Options, Producer, WaitStrategy, ring};
+use ipcperf_model::{Failure, Mode, Role, RunSpec, WorkerReport};
+use ipcperf_ring::{
+    Consumer, Error, Options, Producer, WaitStrategy, ring, with_remote_consumer,
+    with_remote_producer,
+};
 use rustix::io::Errno;
 
+use super::ring_sides;
 use super::setup_failure::setup_failure;
 use crate::channel::{
-    Blocking, Channel, Documentation, Endpoint, Granted, ManyPeers, Mechanism, Opened, OptionSpec,
-    OptionValues, PeerPlacement, Setup,
+    Blocking, Channel, Documentation, Endpoint, Granted, ManyPeers, Mechanism, Meet, Meeting,
+    Opened, OptionSpec, OptionValues, PeerPlacement, ProgramPart, ProgramReport, Setup,
 };
 use crate::limits::cacheline::{CLOSE_BELOW_NS, round_trip_between_ns};
 use crate::payload_check::MessageDirection;
@@ -58,7 +62,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     waits: PeerWait::ByOption { option: WAIT.name, spins: &["adaptive", "spin"] },
     payload: PayloadTransfer::ByOption { option: API.name, handed_over: "loan" },
     peer_death: PeerDeath::EofOrError,
-    unrelated: Unrelated::No("its memory must be inherited or passed"),
+    unrelated: Unrelated::Yes,
     helper: Helper::None,
     many_peers: ManyPeers::Polled,
     options: &[API, WAIT, BATCH],
@@ -83,6 +87,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             in the pool. A large ring does not fit into the private cache of the writer's CPU. This cache therefore \
             evicts the data to the last-level cache before the reader needs it. A read from the last-level cache is \
             faster than a read from the private cache of a distant CPU.\n\
+            - Mode 2exec: the receiver creates both rings and passes the descriptors of their memory to the sender \
+            (SCM_RIGHTS), over a Unix domain socket with a path.\n\
             - batch=BYTES: in a stream, messages become visible to the receiver in groups of BYTES bytes.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Linux 3.17 (memfd_create). Linux 5.14 and newer populate the mapping \
@@ -96,6 +102,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: shared_memory_available,
     in_flight_messages: |_| 2 * SLOTS as u64,
     execute,
+    meet: Some(meet),
     ..Mechanism::BASE
 };
 
@@ -130,8 +137,8 @@ const FAR_LOANED_STREAM: RingSize =
     RingSize { capacity_bytes: 16 * MIB, chunk_bytes: 64 * KIB, max_in_ring_bytes: 4 * MIB };
 
 impl RingSize {
-    fn from_setup(setup: &Setup<'_>) -> Self {
-        let is_far = are_cpus_far(setup);
+    fn new(setup: &Setup<'_>, distance: Distance) -> Self {
+        let is_far = distance == Distance::Far;
         match (setup.workload.is_answered(), Api::from_setup(setup)) {
             (true, Api::Loan) if is_far => FAR_LOANED_ROUND_TRIP,
             (true, _) => ROUND_TRIP,
@@ -142,13 +149,31 @@ impl RingSize {
     }
 }
 
-/// Returns whether the peers' CPUs share no cache but the last level. Decides by the measured cache-line
-/// round trip, since a virtual machine may misreport its CPUs. CPUs too busy to be measured count as close.
-fn are_cpus_far(setup: &Setup<'_>) -> bool {
-    let (PeerPlacement::SeparateCpus, Some(cpus)) = (setup.placement, setup.cpus) else {
-        return false;
-    };
-    round_trip_between_ns(cpus, PROBE_DURATION).is_ok_and(|trip_ns| trip_ns >= CLOSE_BELOW_NS)
+/// Distance between the peers' CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Distance {
+    Close,
+    /// They share no cache but the last level.
+    Far,
+}
+
+impl Distance {
+    /// Returns the distance that the other program measured and passed as a number.
+    fn from_mark(mark: u8) -> Self {
+        if mark == Self::Far as u8 { Self::Far } else { Self::Close }
+    }
+
+    /// Decides by the measured cache-line round trip, since a virtual machine may misreport its CPUs. CPUs too busy to be
+    /// measured count as close.
+    fn measure(setup: &Setup<'_>) -> Self {
+        let (PeerPlacement::SeparateCpus, Some(cpus)) = (setup.placement, setup.cpus) else {
+            return Self::Close;
+        };
+        match round_trip_between_ns(cpus, PROBE_DURATION) {
+            Ok(trip_ns) if trip_ns >= CLOSE_BELOW_NS => Self::Far,
+            _ => Self::Close,
+        }
+    }
 }
 
 fn options(setup: &Setup<'_>, size: RingSize, there: MessageDirection) -> Options {
@@ -252,7 +277,7 @@ fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
 }
 
 fn open<const IN_PLACE: bool>(setup: &Setup<'_>) -> Result<Opened<RingEnd<IN_PLACE>>, Failure> {
-    let size = RingSize::from_setup(setup);
+    let size = RingSize::new(setup, Distance::measure(setup));
     let create = |way| ring(&options(setup, size, way)).map_err(|error| memory_failure(&error));
     let ((there, arrives_there), (back, arrives_back)) =
         (create(MessageDirection::Forward)?, create(MessageDirection::Reverse)?);
@@ -261,6 +286,61 @@ fn open<const IN_PLACE: bool>(setup: &Setup<'_>) -> Result<Opened<RingEnd<IN_PLA
         receiver: RingEnd { outgoing: back, incoming: arrives_there },
         granted: Granted::default(),
     })
+}
+
+fn meet(
+    spec: &RunSpec,
+    mechanism: &Mechanism<'_>,
+    program: &ProgramPart,
+) -> Result<ProgramReport, Failure> {
+    match Api::from_setup(&Setup::new(spec)) {
+        Api::Copy => worker::meet::<CopyRing>(spec, mechanism, program),
+        Api::Loan => worker::meet::<LoanRing>(spec, mechanism, program),
+    }
+}
+
+impl Meet for CopyRing {
+    fn meet(setup: &Setup<'_>, meeting: &Meeting<'_>) -> Result<(Self::End, Granted), Failure> {
+        meet_end(setup, meeting)
+    }
+}
+
+impl Meet for LoanRing {
+    fn meet(setup: &Setup<'_>, meeting: &Meeting<'_>) -> Result<(Self::End, Granted), Failure> {
+        meet_end(setup, meeting)
+    }
+}
+
+/// Returns the end of one program. The receiver creates both rings, and passes the sender's sides.
+fn meet_end<const IN_PLACE: bool>(
+    setup: &Setup<'_>,
+    meeting: &Meeting<'_>,
+) -> Result<(RingEnd<IN_PLACE>, Granted), Failure> {
+    let ways = |distance| {
+        let size = RingSize::new(setup, distance);
+        [MessageDirection::Forward, MessageDirection::Reverse].map(|way| options(setup, size, way))
+    };
+    let end = match meeting.role() {
+        Role::Receiver => {
+            let distance = Distance::measure(setup);
+            let [there, back] = ways(distance);
+            let created = with_remote_producer(&there)
+                .and_then(|there| Ok((there, with_remote_consumer(&back)?)));
+            let ((incoming, sending), (outgoing, receiving)) =
+                created.map_err(|error| memory_failure(&error))?;
+            ring_sides::pass(meeting, distance as u8, &[sending, receiving])?;
+            RingEnd { outgoing, incoming }
+        }
+        _ => {
+            let (mark, [sending, receiving]) = ring_sides::receive(meeting)?;
+            let [there, back] = ways(Distance::from_mark(mark));
+            let outgoing = sending.into_producer(&there).map_err(|error| memory_failure(&error))?;
+            let incoming =
+                receiving.into_consumer(&back).map_err(|error| memory_failure(&error))?;
+            RingEnd { outgoing, incoming }
+        }
+    };
+    Ok((end, Granted::default()))
 }
 
 fn memory_failure(error: &io::Error) -> Failure {

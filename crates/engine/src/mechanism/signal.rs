@@ -26,7 +26,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     unrelated: Unrelated::No("sending a signal to another user's process requires CAP_KILL"),
     helper: Helper::None,
     many_peers: ManyPeers::TwoPeersOnly("a process has one set of signal handlers"),
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "rt_sigqueueinfo queues a real-time signal for the other process. The signal carries a value, \
             which is the message. sigtimedwait receives the signal together with the value. (The function sigqueue \

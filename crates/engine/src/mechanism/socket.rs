@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use ipcperf_model::{Failure, Privilege};
-use rustix::io::Errno;
+use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::sockopt::{
     set_socket_recv_buffer_size, set_socket_send_buffer_size, socket_recv_buffer_size,
     socket_send_buffer_size,
@@ -77,6 +77,17 @@ pub(super) fn open_endpoints<const KEEPS_BOUNDARIES: bool>(
         receiver: SocketEnd { socket: receiver },
         granted: Granted { kernel_buffer_bytes: Some(granted_bytes) },
     })
+}
+
+/// Returns the end of one peer, a connected and blocking socket.
+pub(super) fn own_endpoint<const KEEPS_BOUNDARIES: bool>(
+    socket: OwnedFd,
+    setup: &Setup<'_>,
+) -> Result<(SocketEnd<KEEPS_BOUNDARIES>, Granted), Failure> {
+    let granted_bytes = set_buffers(&socket, setup)?.send_bytes;
+    ioctl_fionbio(&socket, setup.blocking == Blocking::Try)
+        .map_err(|e| setup_failure("ioctl(FIONBIO)", e))?;
+    Ok((SocketEnd { socket }, Granted { kernel_buffer_bytes: Some(granted_bytes) }))
 }
 
 /// Sizes that the kernel reports for the buffers of a socket. Linux doubles the requested size to have room

@@ -27,7 +27,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
     options: &[MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "vmsplice puts references to the sender's pages into a pipe; splice moves the references to \
             /dev/null, where they are dropped. The receiver never gets a byte, and nothing is copied. Bandwidths \

@@ -25,7 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
     helper: Helper::None,
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "msgsnd copies a message into the kernel, and msgrcv copies it out. Each message has a type, \
             which is a number. msgrcv returns the oldest message of the requested type. Both calls require that the \

@@ -27,7 +27,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         "the semaphores can be found by a key, but the memory must be inherited or passed",
     ),
     helper: Helper::None,
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "A memfd has one slot for each direction. The sender copies its message into \
             the slot and adds 1 to a semaphore with semop. The receiver subtracts 1 and copies the \

@@ -25,7 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
     helper: Helper::None,
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "shmget creates a segment, which other processes can find by its key; shmat \
             maps it. System V shared memory provides no way to wait for data, so the peers wait as \

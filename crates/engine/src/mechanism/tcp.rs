@@ -6,18 +6,19 @@ use std::os::fd::OwnedFd;
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
-use ipcperf_model::{Failure, Mode, Unavailable};
+use ipcperf_model::{Failure, Mode, Role, Unavailable};
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
 use rustix::net::{AddressFamily, Protocol, SocketType, bind, getsockname};
 
+use super::meeting_socket::{accept_peer, connect_to_peer};
 use super::self_connect::{connect_pair, has_peer_address};
 use super::setup_failure::setup_failure;
-use super::socket::{SocketEnd, open_endpoints, set_buffers};
+use super::socket::{SocketEnd, open_endpoints, own_endpoint, set_buffers};
 use super::waiting::{self, AnyWait, WAIT, WAITS};
 use crate::channel::{
-    Channel, Documentation, MULTIPLEX, ManyPeers, Mechanism, Opened, OptionSpec, OptionValues,
-    Setup,
+    Channel, Documentation, Granted, MULTIPLEX, ManyPeers, Mechanism, Meet, Meeting, Opened,
+    OptionSpec, OptionValues, Setup,
 };
 use crate::platform::close_on_exec::{SocketFlags, socket_with};
 
@@ -55,7 +56,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     documentation: Documentation {
         how_it_works: "The data passes through the whole network stack, but not over a network. \
             Segments of up to 64 KiB are queued, acknowledged and delivered to the receiving \
-            socket, mostly within the sender's own system call.",
+            socket, mostly within the sender's own system call. In mode 2exec, the receiver listens and the \
+            sender connects; the receiver accepts only the connection that names the secret of the run.",
         message_boundaries: "None: a read returns what has arrived, up to the requested size.",
         minimum_kernel: "Any.",
         defaults_that_matter: "By default (nodelay=on), ipcperf sets TCP_NODELAY. The kernel itself does not set \
@@ -67,6 +69,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     },
     availability: || available(SocketType::STREAM),
     execute: waiting::execute::<Tcp, AnyWait>,
+    meet: Some(waiting::meet::<Tcp, AnyWait>),
     ..Mechanism::BASE
 };
 
@@ -110,28 +113,68 @@ impl Channel for Tcp {
     }
 }
 
+impl Meet for Tcp {
+    fn meet(setup: &Setup<'_>, meeting: &Meeting<'_>) -> Result<(Self::End, Granted), Failure> {
+        let socket = match meeting.role() {
+            Role::Receiver => {
+                let listener = listener(setup, None)?;
+                let address =
+                    getsockname(&listener).map_err(|e| setup_failure("getsockname", e))?;
+                let address =
+                    SocketAddrV4::try_from(address).map_err(|e| setup_failure("getsockname", e))?;
+                meeting.publish("port", &address.port().to_string())?;
+                accept_peer(&listener, &address.to_string(), meeting)?
+            }
+            _ => {
+                let port = meeting.published("port")?;
+                let port =
+                    port.parse().map_err(|_| setup_failure("reading a port", Errno::BADMSG))?;
+                let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
+                let make = || make(setup, None);
+                connect_to_peer(make, &address, &address.to_string(), meeting)?
+            }
+        };
+        set_nodelay(&socket, setup)?;
+        own_endpoint(socket, setup)
+    }
+}
+
+/// Creates a socket with the buffers that `setup` requests, bound to the port that it names.
+fn listener(setup: &Setup<'_>, protocol: Option<Protocol>) -> Result<OwnedFd, Failure> {
+    let (stream, flags) = (SocketType::STREAM, SocketFlags::CLOEXEC);
+    let port = setup.number(&PORT).and_then(|port| port.try_into().ok()).unwrap_or(ANY_PORT);
+    let listener =
+        bind_loopback(stream, flags, protocol, port).map_err(|e| bind_failure(port, e))?;
+    set_buffers(&listener, setup)?;
+    Ok(listener)
+}
+
+/// Creates a socket that will connect, with the buffers that `setup` requests.
+fn make(setup: &Setup<'_>, protocol: Option<Protocol>) -> Result<OwnedFd, Failure> {
+    let (stream, flags) = (SocketType::STREAM, SocketFlags::CLOEXEC);
+    let socket = socket_with(AddressFamily::INET, stream, flags, protocol)
+        .map_err(|e| setup_failure("socket(AF_INET)", e))?;
+    set_buffers(&socket, setup)?;
+    Ok(socket)
+}
+
+fn set_nodelay(socket: &OwnedFd, setup: &Setup<'_>) -> Result<(), Failure> {
+    set_tcp_nodelay(socket, setup.option(&NODELAY) == "on")
+        .map_err(|e| setup_failure("TCP_NODELAY", e))
+}
+
 /// Returns both ends of a connection. Buffers are requested before it is made: the segment size and the
 /// window are negotiated then, and a small buffer set later stalls on segments for which it has no room.
 pub(super) fn connect_loopback(
     setup: &Setup<'_>,
     protocol: Option<Protocol>,
 ) -> Result<(OwnedFd, OwnedFd), Failure> {
-    let (stream, flags) = (SocketType::STREAM, SocketFlags::CLOEXEC);
-    let port = setup.number(&PORT).and_then(|port| port.try_into().ok()).unwrap_or(ANY_PORT);
-    let listener =
-        bind_loopback(stream, flags, protocol, port).map_err(|e| bind_failure(port, e))?;
-    set_buffers(&listener, setup)?;
+    let listener = listener(setup, protocol)?;
     let address = getsockname(&listener).map_err(|e| setup_failure("getsockname", e))?;
-    let make = || {
-        let socket = socket_with(AddressFamily::INET, stream, flags, protocol);
-        let socket = socket.map_err(|e| setup_failure("socket(AF_INET)", e))?;
-        set_buffers(&socket, setup)?;
-        Ok(socket)
-    };
+    let make = || make(setup, protocol);
     let [sender, receiver] = connect_pair(&listener, &address, make, has_peer_address, setup)?;
     for socket in [&sender, &receiver] {
-        set_tcp_nodelay(socket, setup.option(&NODELAY) == "on")
-            .map_err(|e| setup_failure("TCP_NODELAY", e))?;
+        set_nodelay(socket, setup)?;
     }
     Ok((sender, receiver))
 }

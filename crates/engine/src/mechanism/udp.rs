@@ -33,7 +33,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::KernelThread("ksoftirqd"),
     many_peers: ManyPeers::Multiplexed,
     options: &[WAIT, MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "A datagram is delivered to the receiving socket within the sender's own \
             system call. If the receive buffer is full (its size is SO_RCVBUF), the kernel drops \

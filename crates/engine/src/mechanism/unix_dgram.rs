@@ -24,7 +24,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
     options: &[WAIT, MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "Each send appends one socket buffer (skb) to the receiver's queue, and each receive removes \
             one. When the send buffer is full (its size is SO_SNDBUF), the sender sleeps until at most a quarter \

@@ -25,7 +25,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
     options: &[WAIT, MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "The sockets are connected, as with unix-stream. The connection carries \
             messages, as with unix-dgram. Each receive returns the bytes of one send. If the other \

@@ -24,7 +24,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
     options: &[WAIT, MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "A write copies the bytes into socket buffers (skbs) in the receiver's queue. A read copies \
             the bytes out of the socket buffers. When the send buffer is full (its size is SO_SNDBUF), the writer \

@@ -1,19 +1,24 @@
 //! `unix-stream-named`: a Unix domain stream socket, connected by name.
 
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
-use ipcperf_model::{Failure, FailureKind, Mode};
+use ipcperf_model::{Failure, FailureKind, Mode, Role};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind};
 
 use super::TempDir;
+use super::meeting_socket::{accept_peer, connect_to_peer};
 use super::self_connect::{self, is_from_this_process};
 use super::setup_failure::setup_failure;
-use super::socket::{SocketEnd, flags, open_endpoints};
+use super::socket::{SocketEnd, flags, open_endpoints, own_endpoint};
 use super::waiting::{self, AnyWait, WAIT, WAITS};
 use crate::channel::{
-    Channel, Choice, Documentation, MULTIPLEX, ManyPeers, Mechanism, Opened, OptionSpec,
-    OptionValues, Setup,
+    Channel, Choice, Documentation, Granted, MULTIPLEX, ManyPeers, Mechanism, Meet, Meeting,
+    Opened, OptionSpec, OptionValues, Setup,
 };
 use crate::leftovers::run_names;
 use crate::platform::close_on_exec::socket_with;
@@ -49,7 +54,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         how_it_works: "The two sockets are connected with bind, listen, connect and accept, as two \
             unrelated processes would do it. socketpair is not used. The data takes the same path \
             as with unix-stream. ipcperf connects the sockets and removes their path or name \
-            before the clock starts.",
+            before the clock starts. In mode 2exec, the receiver listens and the sender connects.",
         message_boundaries: "None, as with unix-stream.",
         minimum_kernel: "Any. Abstract names need Linux 2.2; other operating systems do not have \
             them.",
@@ -59,6 +64,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:unix(7)", "man:bind(2)", "man:connect(2)"],
     },
     execute: waiting::execute::<UnixStreamNamed, AnyWait>,
+    meet: Some(waiting::meet::<UnixStreamNamed, AnyWait>),
     ..Mechanism::BASE
 };
 
@@ -77,22 +83,49 @@ impl Channel for UnixStreamNamed {
             );
         }
         let scratch = TempDir::new()?;
-        let address = SocketAddrUnix::new(scratch.path("socket")).map_err(|_| {
-            Failure::new(FailureKind::SetUp, "the socket's path exceeds 107 bytes")
-                .with_remedy("set TMPDIR to a shorter path")
-        })?;
-        connect_named(&address, setup)
+        connect_named(&path_address(&scratch.path("socket"))?, setup)
     }
+}
+
+impl Meet for UnixStreamNamed {
+    fn meet(setup: &Setup<'_>, meeting: &Meeting<'_>) -> Result<(Self::End, Granted), Failure> {
+        let path = meeting.path("socket");
+        let address = match setup.option(&ADDRESS) {
+            "abstract" => abstract_address(path.as_os_str().as_bytes())
+                .map_err(|e| setup_failure("naming the socket", e))?,
+            _ => path_address(&path)?,
+        };
+        let shown = path.display().to_string();
+        let make = || make(setup);
+        let socket = match meeting.role() {
+            Role::Receiver => {
+                let listener = make()?;
+                bind(&listener, &address).map_err(|e| setup_failure("bind", e))?;
+                accept_peer(&listener, &shown, meeting)?
+            }
+            _ => connect_to_peer(make, &address, &shown, meeting)?,
+        };
+        own_endpoint(socket, setup)
+    }
+}
+
+fn path_address(path: &Path) -> Result<SocketAddrUnix, Failure> {
+    SocketAddrUnix::new(path).map_err(|_| {
+        Failure::new(FailureKind::SetUp, "the socket's path exceeds 107 bytes")
+            .with_remedy("set TMPDIR to a shorter path")
+    })
+}
+
+fn make(setup: &Setup<'_>) -> Result<OwnedFd, Failure> {
+    socket_with(AddressFamily::UNIX, SocketType::STREAM, flags(setup), None)
+        .map_err(|e| setup_failure("socket(AF_UNIX)", e))
 }
 
 fn connect_named(
     address: &SocketAddrUnix,
     setup: &Setup<'_>,
 ) -> Result<Opened<SocketEnd<false>>, Failure> {
-    let make = || {
-        socket_with(AddressFamily::UNIX, SocketType::STREAM, flags(setup), None)
-            .map_err(|e| setup_failure("socket(AF_UNIX)", e))
-    };
+    let make = || make(setup);
     let listener = make()?;
     bind(&listener, address).map_err(|e| setup_failure("bind", e))?;
     let [sender, receiver] =

@@ -28,7 +28,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::KernelThread("kworker"),
     many_peers: ManyPeers::Multiplexed,
     options: &[WAIT, MULTIPLEX],
-    modes: &Mode::ALL,
+    modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "The kernel copies the bytes into packets of up to 64 KiB. A kernel worker \
             (kworker) passes the packets to the receiving socket. ipcperf does not count the CPU \

@@ -15,7 +15,8 @@ use ipcperf_model::{Failure, Mode, RunSpec, WorkerReport};
 use rustix::io::Errno;
 
 use crate::channel::{
-    Blocking, Channel, Descriptors, Endpoint, Mechanism, Opened, OptionSpec, OptionValues, Setup,
+    Blocking, Channel, Descriptors, Endpoint, Granted, Mechanism, Meet, Meeting, Opened,
+    OptionSpec, OptionValues, ProgramPart, ProgramReport, Setup,
 };
 use crate::worker;
 
@@ -67,6 +68,18 @@ pub(super) fn execute<C: Channel, W: Waiter<C::End>>(
     }
 }
 
+/// Runs one peer of `C` in a program of its own, which waits as its option says: see [`execute`].
+pub(super) fn meet<C: Meet, W: Waiter<C::End>>(
+    spec: &RunSpec,
+    mechanism: &Mechanism<'_>,
+    program: &ProgramPart,
+) -> Result<ProgramReport, Failure> {
+    match WAIT.chosen(&spec.options).parse() {
+        Ok(Wait::Block) | Err(_) => worker::meet::<C>(spec, mechanism, program),
+        Ok(_) => worker::meet::<WaitingChannel<C, W>>(spec, mechanism, program),
+    }
+}
+
 /// Way to wait for the room for a message, or for a message, of ends of type `E`.
 pub(super) trait Waiter<E>: Copy + Debug + Send + 'static {
     /// Creates the way that the options of `setup` select.
@@ -103,6 +116,16 @@ impl<C: Channel, W: Waiter<C::End>> Channel for WaitingChannel<C, W> {
             Ok(WaitingEnd { end, waiter, calls: 0 })
         };
         Ok(Opened { sender: waiting(sender)?, receiver: waiting(receiver)?, granted })
+    }
+}
+
+impl<C: Meet, W: Waiter<C::End>> Meet for WaitingChannel<C, W> {
+    fn meet(setup: &Setup<'_>, meeting: &Meeting<'_>) -> Result<(Self::End, Granted), Failure> {
+        let waiter = W::new(setup);
+        let (mut end, granted) =
+            C::meet(&Setup { blocking: waiter.blocking(), ..*setup }, meeting)?;
+        waiter.prepare(&mut end)?;
+        Ok((WaitingEnd { end, waiter, calls: 0 }, granted))
     }
 }
 

@@ -60,7 +60,9 @@ fn check_size(what: &str, bytes: u64) -> Result<(), Failure> {
 }
 
 fn check_mode(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
-    if mechanism.modes.contains(&spec.mode) {
+    let can_meet = spec.mode != Mode::TwoPrograms || mechanism.meet.is_some();
+    let is_observed = spec.mode == Mode::TwoPrograms && spec.gate != Gate::Open;
+    if mechanism.modes.contains(&spec.mode) && can_meet && !is_observed {
         return Ok(());
     }
     Err(refused(format!("{} cannot run in {}", mechanism.name, spec.mode.name())))

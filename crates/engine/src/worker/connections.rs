@@ -5,6 +5,7 @@
 use rustix::io::Errno;
 
 use crate::channel::PeerPlacement;
+use crate::peer_memory::PeerMemory;
 use crate::shared_state::Control;
 
 /// The shared state of each connection of a run; there is at least one.
@@ -14,13 +15,18 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// Maps the state of `connections` so that forked processes share it. `peers` of them meet at its barrier.
+    /// Maps the state of `connections` in the next parts of `memory`. `peers` of them meet at its barrier.
     ///
     /// # Errors
-    /// Returns `ENOMEM` if the system cannot provide the memory.
-    pub(super) fn new_shared(connections: usize, peers: u32) -> Result<Self, Errno> {
+    /// Returns the system's error if it cannot provide the memory.
+    pub(super) fn new_shared(
+        connections: usize,
+        peers: u32,
+        memory: &PeerMemory,
+    ) -> Result<Self, Errno> {
+        let new = |_| Control::new_shared(memory);
         let controls: Vec<&'static Control> =
-            (0..connections.max(1)).map(|_| Control::new_shared()).collect::<Result<_, _>>()?;
+            (0..connections.max(1)).map(new).collect::<Result<_, _>>()?;
         controls[0].expect_peers(peers);
         Ok(Self { controls })
     }
@@ -79,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_clock_of_a_run_is_that_of_all_connections() {
-        let connections = Connections::new_shared(3, 4).unwrap();
+        let connections = Connections::new_shared(3, 4, &PeerMemory::Inherited).unwrap();
         for (number, control) in (1..).zip(connections.all()) {
             control.begin(100 * number);
             control.finish(1_000 * number, 5);
@@ -91,7 +97,7 @@ mod tests {
     /// The threads are not joined: they would hang with a barrier that expects another number.
     #[test]
     fn as_many_peers_meet_as_there_are() {
-        let connections = Connections::new_shared(2, 3).unwrap();
+        let connections = Connections::new_shared(2, 3, &PeerMemory::Inherited).unwrap();
         let (ended, all_ended) = mpsc::channel();
         for _ in 0..3 {
             let (connections, ended) = (connections.clone(), ended.clone());

@@ -8,8 +8,9 @@ use ipcperf_model::{Failure, FailureKind, Mode, Role, RunSpec};
 use super::message_memory::MessageMemory;
 use super::peer_ends::{HubEnds, PeerEnds, TypedEnds};
 use super::running_peer::RunningPeer;
-use crate::channel::{Channel, Endpoint, Granted, Opened, Setup};
+use crate::channel::{Channel, Endpoint, Granted, Opened, Part, Setup};
 use crate::harness_failure;
+use crate::peer_memory::PeerMemory;
 use crate::workload::SendTimes;
 
 /// The peers of a run with their ends.
@@ -35,7 +36,10 @@ impl Ends {
             receivers.push(opened.receiver);
         }
         let mut peers = distribute(spec, senders, receivers);
-        share_times(spec, &mut peers)?;
+        let times = send_times(spec, &PeerMemory::Inherited)?;
+        for peer in &mut peers {
+            peer.times = times[peer.connections.clone()].to_vec();
+        }
         if spec.message_options.first_touch == FirstTouch::BeforeFork {
             for peer in &mut peers {
                 let buffers = peer.ends.send_buffers_needed();
@@ -46,64 +50,65 @@ impl Ends {
     }
 }
 
+/// The peers of `spec`, the senders first. A side with one connection runs the loops of two peers, whatever the workload.
+pub(super) fn parts(spec: &RunSpec) -> Vec<Part> {
+    let count = spec.connections();
+    let arrangement = match count {
+        1 => Arrangement::OnePair,
+        _ => spec.workload.facts().arrangement,
+    };
+    let of_role = |role| match (arrangement, role) {
+        (Arrangement::OneToMany, Role::Sender) | (Arrangement::ManyToOne, Role::Receiver) => {
+            vec![Part { role, connections: 0..count }]
+        }
+        _ => (0..count).map(|number| Part { role, connections: number..number + 1 }).collect(),
+    };
+    [Role::Sender, Role::Receiver].into_iter().flat_map(of_role).collect()
+}
+
 /// Gives each peer the ends of its connections.
 fn distribute<E: Endpoint>(spec: &RunSpec, senders: Vec<E>, receivers: Vec<E>) -> Vec<RunningPeer> {
     if spec.mode == Mode::OneThread {
         let both = senders.into_iter().zip(receivers);
-        return both.map(|(end, other)| one_peer(Role::Both, 0, end, Some(other))).collect();
+        let both = both.map(|(end, other)| TypedEnds { end, other: Some(other) });
+        let alone = Part { role: Role::Both, connections: 0..1 };
+        return both.map(|ends| running(alone.clone(), Box::new(ends))).collect();
     }
-    // A side with one connection runs the loops of two peers, whatever the workload.
-    let arrangement = match spec.connections() {
-        1 => Arrangement::OnePair,
-        _ => spec.workload.facts().arrangement,
+    let (mut senders, mut receivers) = (senders.into_iter(), receivers.into_iter());
+    let with_own = |part: Part| {
+        let ends = if part.role == Role::Sender { &mut senders } else { &mut receivers };
+        let own = ends.take(part.connections.len()).collect();
+        with_ends(part, own)
     };
-    let [mut senders, receivers] =
-        [(Role::Sender, senders), (Role::Receiver, receivers)].map(|(role, ends)| {
-            match (arrangement, role) {
-                (Arrangement::OneToMany, Role::Sender)
-                | (Arrangement::ManyToOne, Role::Receiver) => {
-                    vec![hub(role, ends)]
-                }
-                _ => {
-                    (0..).zip(ends).map(|(number, end)| one_peer(role, number, end, None)).collect()
-                }
-            }
-        });
-    senders.extend(receivers);
-    senders
+    parts(spec).into_iter().map(with_own).collect()
 }
 
-fn one_peer<E: Endpoint>(role: Role, connection: usize, end: E, other: Option<E>) -> RunningPeer {
-    let ends: Box<dyn PeerEnds> = Box::new(TypedEnds { end, other });
-    RunningPeer {
-        role,
-        connections: connection..connection + 1,
-        ends,
-        memory: None,
-        times: Vec::new(),
+/// The peer `part` with the ends of its connections.
+pub(super) fn with_ends<E: Endpoint>(part: Part, mut ends: Vec<E>) -> RunningPeer {
+    match (ends.pop(), ends.is_empty()) {
+        (Some(end), true) => running(part, Box::new(TypedEnds { end, other: None })),
+        (last, _) => {
+            ends.extend(last);
+            running(part, Box::new(HubEnds::new(ends)))
+        }
     }
 }
 
-fn hub<E: Endpoint>(role: Role, ends: Vec<E>) -> RunningPeer {
-    let connections = 0..ends.len();
-    let ends: Box<dyn PeerEnds> = Box::new(HubEnds::new(ends));
+fn running(part: Part, ends: Box<dyn PeerEnds>) -> RunningPeer {
+    let Part { role, connections } = part;
     RunningPeer { role, connections, ends, memory: None, times: Vec::new() }
 }
 
-/// Provides the places of the stamps of a paced run, which the two peers of a connection share. Connections with one sender
-/// share theirs.
-fn share_times(spec: &RunSpec, peers: &mut [RunningPeer]) -> Result<(), Failure> {
+/// Provides the places of the stamps of a paced run, one for each connection, in the next parts of `memory`. Connections
+/// with one sender share theirs.
+pub(super) fn send_times(spec: &RunSpec, memory: &PeerMemory) -> Result<Vec<SendTimes>, Failure> {
     let new_place = || {
-        SendTimes::new_shared(spec)
+        SendTimes::new_shared(spec, memory)
             .map_err(|errno| harness_failure(FailureKind::SetUp, "mmap", errno))
     };
     let count = spec.connections();
-    let places = match spec.workload.facts().arrangement {
-        Arrangement::OneToMany => vec![new_place()?; count],
-        _ => (0..count).map(|_| new_place()).collect::<Result<_, _>>()?,
-    };
-    for peer in peers {
-        peer.times = places[peer.connections.clone()].to_vec();
+    match spec.workload.facts().arrangement {
+        Arrangement::OneToMany => Ok(vec![new_place()?; count]),
+        _ => (0..count).map(|_| new_place()).collect(),
     }
-    Ok(())
 }

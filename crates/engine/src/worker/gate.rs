@@ -80,11 +80,13 @@ pub(super) fn participants(spec: &RunSpec, control: &Control, broker: Option<u32
     let scope = match spec.mode {
         // The threads that a library starts in the shared process cannot be attributed to one role.
         Mode::TwoThreads => PeerScope::Thread,
-        Mode::OneThread | Mode::TwoProcesses => PeerScope::Process,
+        Mode::OneThread | Mode::TwoProcesses | Mode::TwoPrograms => PeerScope::Process,
     };
     let roles: &[Role] = match spec.mode {
         Mode::OneThread => &[Role::Both],
-        Mode::TwoThreads | Mode::TwoProcesses => &[Role::Sender, Role::Receiver],
+        Mode::TwoThreads | Mode::TwoProcesses | Mode::TwoPrograms => {
+            &[Role::Sender, Role::Receiver]
+        }
     };
     let peers = roles.iter().map(|&role| peer_id(control.thread_ids(role), role, scope));
     let broker =
@@ -114,11 +116,12 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
+    use crate::peer_memory::PeerMemory;
     use crate::testing::spec;
 
     #[test]
     fn every_participant_is_listed_once() {
-        let control = Control::new_shared().unwrap();
+        let control = Control::new_shared(&PeerMemory::Inherited).unwrap();
         control.thread_ids(Role::Sender).record();
         control.thread_ids(Role::Receiver).record();
         let announced = participants(&spec("pipe", [0, 0]), control, Some(7));

@@ -19,11 +19,13 @@ mod paced_report;
 mod peer;
 mod peer_ends;
 mod peer_pacing;
+mod peer_program;
 mod peer_report;
 mod peer_results;
 mod phases;
 pub(crate) mod proc_pid;
 mod processes;
+mod programs;
 mod running_peer;
 mod split;
 mod streams;
@@ -38,7 +40,9 @@ pub use gate::{Participants, PeerId, PeerScope};
 use merged_round_trips::merge;
 use paced_report::PacedReport;
 use peer::PeerRunner;
+pub(crate) use peer_program::meet;
 use peer_report::PeerReport;
+pub use programs::{PEER, prefix_words};
 pub use split::user_system_split;
 pub(crate) use streams::{output, save as keep_streams};
 pub use usage::steal_ns;
@@ -48,32 +52,69 @@ use ipcperf_model::{
     WorkerReport,
 };
 
+use crate::assignment::Assignment;
 use crate::channel::{Channel, Granted, Mechanism, PeerPlacement};
 use crate::harness_failure;
+use crate::peer_memory::PeerMemory;
 
-/// Carries out one run of mechanism `M`. Only the opening and the loops of the timed region depend on its type.
+/// Carries out one run of mechanism `M` in this process and its forks. Only the opening and the loops of the timed region
+/// depend on its type.
 pub(crate) fn execute<M: Channel>(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
-    match Ends::open::<M>(spec, mechanism.helper).and_then(|ends| measure(spec, ends)) {
+    let measured = Ends::open::<M>(spec, mechanism.helper).and_then(|ends| {
+        let (granted, is_lossy) = (ends.granted, ends.peers.iter().any(|one| one.ends.is_lossy()));
+        let run = || Ok(PeerReports { reports: run_inherited(spec, ends)?, granted, is_lossy });
+        measure(spec, run)
+    });
+    report(measured)
+}
+
+/// Carries out one run in separately executed programs.
+pub(crate) fn execute_programs(assignment: &Assignment) -> WorkerReport {
+    report(measure(&assignment.spec, || programs::run(assignment)))
+}
+
+fn report(measured: Result<Measurement, Failure>) -> WorkerReport {
+    match measured {
         Ok(measurement) => WorkerReport::Measured(Box::new(measurement)),
         Err(failure) => WorkerReport::Failed(failure),
     }
 }
 
-fn measure(spec: &RunSpec, ends: Ends) -> Result<Measurement, Failure> {
-    let peers = u32::try_from(ends.peers.len()).unwrap_or(u32::MAX);
-    let connections = Connections::new_shared(spec.connections(), peers)
-        .map_err(|errno| harness_failure(FailureKind::SetUp, "mmap", errno))?;
+/// Reports of all peers of a run.
+struct PeerReports {
+    /// The senders' first.
+    reports: Vec<PeerReport>,
+    /// Sizes that the kernel granted.
+    granted: Granted,
+    /// Whether the mechanism may lose messages.
+    is_lossy: bool,
+}
+
+/// Combines the reports that `run` returns with the time that was stolen meanwhile.
+fn measure(
+    spec: &RunSpec,
+    run: impl FnOnce() -> Result<PeerReports, Failure>,
+) -> Result<Measurement, Failure> {
     let cpus = spec.all_cpus();
     let steal_before_ns = steal_ns(&cpus);
-    let (granted, is_lossy) = (ends.granted, ends.peers.iter().any(|peer| peer.ends.is_lossy()));
-    let reports = match spec.mode {
-        Mode::OneThread => vec![run_one_thread(spec, ends, &connections)?],
-        Mode::TwoThreads => threads::run(spec, ends, &connections)?,
-        Mode::TwoProcesses => processes::run(spec, ends, &connections)?,
-    };
+    let reports = run()?;
     let steal_ns =
         steal_before_ns.zip(steal_ns(&cpus)).map(|(before, after)| after.saturating_sub(before));
-    Ok(Measurement { steal_ns, ..combine(reports, granted, is_lossy, spec)? })
+    Ok(Measurement { steal_ns, ..combine(reports, spec)? })
+}
+
+/// Runs peers that inherit the ends which the worker has opened.
+fn run_inherited(spec: &RunSpec, ends: Ends) -> Result<Vec<PeerReport>, Failure> {
+    let peers = u32::try_from(ends.peers.len()).unwrap_or(u32::MAX);
+    let connections = Connections::new_shared(spec.connections(), peers, &PeerMemory::Inherited)
+        .map_err(|errno| harness_failure(FailureKind::SetUp, "mmap", errno))?;
+    match spec.mode {
+        Mode::OneThread => Ok(vec![run_one_thread(spec, ends, &connections)?]),
+        Mode::TwoThreads => threads::run(spec, ends, &connections),
+        Mode::TwoProcesses => processes::run(spec, ends, &connections),
+        // Its peers inherit nothing.
+        Mode::TwoPrograms => Err(peer_results::missing_end()),
+    }
 }
 
 fn run_one_thread(
@@ -89,13 +130,9 @@ fn run_one_thread(
         .map_err(|failure| failure.with_role(role))
 }
 
-/// Combines the reports of the peers (the sender's first). `is_lossy`: the mechanism may lose messages.
-fn combine(
-    mut reports: Vec<PeerReport>,
-    granted: Granted,
-    is_lossy: bool,
-    spec: &RunSpec,
-) -> Result<Measurement, Failure> {
+/// Combines the reports of the peers.
+fn combine(reports: PeerReports, spec: &RunSpec) -> Result<Measurement, Failure> {
+    let PeerReports { mut reports, granted, is_lossy } = reports;
     let mut roles = usage_by_role(&reports);
     roles.extend(reports.iter_mut().filter_map(|peer| peer.broker.take()));
     let round_trips = round_trips(&reports)?;

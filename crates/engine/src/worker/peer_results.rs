@@ -28,9 +28,9 @@ pub(super) fn missing_end() -> Failure {
 }
 
 /// Returns all reports, or the failure that explains the others: a peer found gone is an effect, not a cause.
-pub(super) fn collect_reports(
-    results: impl IntoIterator<Item = PeerResult>,
-) -> Result<Vec<PeerReport>, Failure> {
+pub(super) fn collect_reports<R>(
+    results: impl IntoIterator<Item = Result<R, Failure>>,
+) -> Result<Vec<R>, Failure> {
     let (mut reports, mut failures) = (Vec::new(), Vec::new());
     for answer in results {
         match answer {
@@ -81,7 +81,7 @@ mod tests {
             failure(FailureKind::PeerGone, Errno::PIPE),
         ] {
             for both in [[cause.clone(), effect.clone()], [effect, cause.clone()]] {
-                let outcome = collect_reports(both.map(Err));
+                let outcome = collect_reports(both.map(Err::<(), _>));
                 assert_eq!(outcome.unwrap_err(), cause);
             }
         }

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, waitpid,
 };
+use serde::de::DeserializeOwned;
 
 use super::connections::Connections;
 use super::peer::PeerRunner;
@@ -27,12 +28,13 @@ use crate::harness_failure;
 use crate::platform::close_on_exec::{PipeFlags, pipe_with};
 use crate::platform::parent_death::set_parent_process_death_signal;
 
-/// A forked peer, as the worker sees it.
+/// A process that runs a peer, as the worker sees it.
 #[derive(Debug)]
-struct Child {
-    role: Role,
-    pid: Pid,
-    report: OwnedFd,
+pub(super) struct Child {
+    pub(super) role: Role,
+    pub(super) pid: Pid,
+    /// Where it writes its report.
+    pub(super) report: OwnedFd,
 }
 
 /// Forks all peers and returns their reports, in their order.
@@ -64,7 +66,8 @@ pub(super) fn run(
         }
     }
     close_ends(&mut peers);
-    wait_for_reports(&children)
+    let children: Vec<&Child> = children.iter().collect();
+    collect_reports(wait_for_reports(&children).into_iter().flatten())
 }
 
 fn close_ends(peers: &mut [Option<RunningPeer>]) {
@@ -114,27 +117,30 @@ fn run_child(worker: Pid, role: Role, play: impl FnOnce() -> PeerResult, write: 
     unsafe { libc::_exit(0) }
 }
 
-/// Waits for all reports. After a failure, waits briefly for those of the other peers.
-fn wait_for_reports(children: &[Child]) -> Result<Vec<PeerReport>, Failure> {
-    let mut answers: Vec<Option<PeerResult>> = children.iter().map(|_| None).collect();
+/// Waits for the answers of all peers, and returns them in their order. After a failure, waits briefly for those of the other
+/// peers, and kills those that give none.
+pub(super) fn wait_for_reports<R: DeserializeOwned>(
+    children: &[&Child],
+) -> Vec<Option<Result<R, Failure>>> {
+    let mut answers: Vec<Option<Result<R, Failure>>> = children.iter().map(|_| None).collect();
     while answers.iter().any(Option::is_none) {
         let failure = answers.iter().flatten().find_map(|answer| answer.as_ref().err());
         let limit = failure.and_then(|failure| Timespec::try_from(grace(failure)).ok());
         let Some(index) = next_report(children, &answers, limit.as_ref()) else { break };
-        answers[index] = Some(read_report(&children[index]));
+        answers[index] = Some(read_report(children[index]));
     }
     for (child, answer) in children.iter().zip(&answers) {
         if answer.is_none() {
             kill_and_reap(child);
         }
     }
-    collect_reports(answers.into_iter().flatten())
+    answers
 }
 
 /// Index of a child that has not answered and is readable; `None` after `limit`.
-fn next_report(
-    children: &[Child],
-    answers: &[Option<PeerResult>],
+fn next_report<R>(
+    children: &[&Child],
+    answers: &[Option<R>],
     limit: Option<&Timespec>,
 ) -> Option<usize> {
     let open: Vec<usize> = (0..children.len()).filter(|&index| answers[index].is_none()).collect();
@@ -153,15 +159,17 @@ fn next_report(
     }
 }
 
-/// Reads the answer of a child and reaps it.
-fn read_report(child: &Child) -> PeerResult {
+/// Reads the answer of a child, its last line, and reaps it.
+fn read_report<R: DeserializeOwned>(child: &Child) -> Result<R, Failure> {
     let mut text = Vec::new();
     let read = child.report.try_clone().and_then(|fd| File::from(fd).read_to_end(&mut text));
     let status = reap(child);
     if read.is_err() || text.is_empty() {
         return Err(died(child.role, status));
     }
-    serde_json::from_slice(&text).unwrap_or_else(|_| Err(died(child.role, status)))
+    // A program that starts a peer may write lines before it.
+    let last = text.trim_ascii_end().rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    serde_json::from_slice(last).unwrap_or_else(|_| Err(died(child.role, status)))
 }
 
 fn died(role: Role, status: Option<WaitStatus>) -> Failure {
@@ -186,7 +194,7 @@ fn reap(child: &Child) -> Option<WaitStatus> {
     }
 }
 
-fn kill_and_reap(child: &Child) {
+pub(super) fn kill_and_reap(child: &Child) {
     // The child may already be gone; the error does not matter.
     let _ = kill_process(child.pid, Signal::KILL);
     reap(child);

@@ -4,13 +4,13 @@
 //! a table in memory that the peers share, and the receiver counts the messages.
 
 use std::mem::size_of;
-use std::ptr::{NonNull, null_mut};
 use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ipcperf_model::{PayloadCheck, RunSpec};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+
+use crate::peer_memory::PeerMemory;
 
 /// Length of the stamp at the start of a message, bytes.
 pub const STAMP_BYTES: usize = 16;
@@ -63,23 +63,21 @@ pub fn needs_table(spec: &RunSpec) -> bool {
 }
 
 impl SendTimes {
-    /// Provides the place of the stamps of `spec`; called before the fork. A table stays mapped until the worker ends.
+    /// Provides the place of the stamps of `spec`. A table is the next part of `memory`; it stays mapped until the process
+    /// ends.
     ///
     /// # Errors
-    /// Returns `ENOMEM` if the system cannot provide the memory.
-    pub fn new_shared(spec: &RunSpec) -> Result<Self, Errno> {
+    /// Returns the system's error if it cannot provide the memory.
+    pub fn new_shared(spec: &RunSpec, memory: &PeerMemory) -> Result<Self, Errno> {
         let messages = spec.pacing.map_or(0, |pacing| pacing.messages);
         if !needs_table(spec) || messages == 0 {
             return Ok(Self::InMessages);
         }
         let entries = usize::try_from(messages).map_err(|_| Errno::NOMEM)?;
         let bytes = entries.checked_mul(size_of::<AtomicU64>()).ok_or(Errno::NOMEM)?;
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing.
-        let start = unsafe { mmap_anonymous(null_mut(), bytes, access, MapFlags::SHARED)? };
-        let start = NonNull::new(start.cast::<AtomicU64>()).ok_or(Errno::NOMEM)?;
-        // SAFETY: the mapping has room for `entries`, is page-aligned and zeroed, which is a valid `AtomicU64`, is accessed
-        // only through atomics, and is never unmapped.
+        let start = memory.map(bytes)?.cast::<AtomicU64>();
+        // SAFETY: the mapping has room for `entries`, is page-aligned and zeroed, or what another process has stored there,
+        // which is a valid `AtomicU64` either way, is accessed only through atomics, and is never unmapped.
         Ok(Self::Table(unsafe { slice::from_raw_parts(start.as_ptr(), entries) }))
     }
 
@@ -151,7 +149,7 @@ mod tests {
             pacing: Some(pacing),
             ..RunSpec::with_defaults("pipe", buffer_bytes)
         };
-        let times = SendTimes::new_shared(&spec).unwrap();
+        let times = SendTimes::new_shared(&spec, &PeerMemory::Inherited).unwrap();
         times.touch();
         times
     }

@@ -15,14 +15,14 @@ const MAX_LISTED: usize = 20;
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(super) struct CustomArguments {
-    /// Run the custom mechanisms (exec:, lib:) that a file names even if another user owns this file or can write to it;
+    /// Run the custom mechanisms (exec:, lib:) and prefixes (--sender-prefix) that a file names even if another user owns this file or can write to it;
     /// without this option, ipcperf refuses such a file
     #[arg(long)]
     allow_custom: bool,
 }
 
 impl CustomArguments {
-    /// Checks that the custom mechanisms `names` of the file at `path` may be run. If the file does not belong to the
+    /// Checks that the custom mechanisms and prefixes `names` of the file at `path` may be run. If the file does not belong to the
     /// user, lists them first, whether they are allowed or not.
     ///
     /// # Errors
@@ -38,11 +38,11 @@ impl CustomArguments {
         }
         let path = path.display();
         for name in names.iter().take(MAX_LISTED) {
-            print_message(&format!("ipcperf: {path} names a custom mechanism: {name}"));
+            print_message(&format!("ipcperf: {path} names a program to run: {name}"));
         }
         if names.len() > MAX_LISTED {
             print_message(&format!(
-                "ipcperf: {path} names {} more custom mechanisms",
+                "ipcperf: {path} names {} more programs to run",
                 names.len() - MAX_LISTED
             ));
         }
@@ -52,7 +52,7 @@ impl CustomArguments {
         let some: Vec<&str> = names.iter().take(MAX_LISTED).map(String::as_str).collect();
         let some = some.join(", ");
         Err(Error::usage(format!(
-            "{path} names custom mechanisms ({some}), and {origin}; add --allow-custom to run them"
+            "{path} names programs to run ({some}), and {origin}; add --allow-custom to run them"
         )))
     }
 }

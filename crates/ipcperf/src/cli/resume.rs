@@ -27,7 +27,7 @@ pub(super) fn resume(arguments: &ResumeArguments) -> Result<ExitStatus, Error> {
     let plan = stored_plan(&header.plan, header.seed).map_err(refuse)?;
     plan.check_names().map_err(|error| refuse(error.to_string()))?;
     // The code below loads the programs and libraries that the file names.
-    arguments.custom.check_permission(&arguments.file, origin, &plan.custom_mechanisms())?;
+    arguments.custom.check_permission(&arguments.file, origin, &plan.custom_programs())?;
     check_same_machine(&header, &plan, &topology()?).map_err(refuse)?;
     check_same_noise_detection(&header).map_err(refuse)?;
     header.plan.custom.as_ref().map_or(Ok(()), check_custom).map_err(refuse)?;

@@ -67,6 +67,7 @@ fn exit_code(failure: &Failure) -> u8 {
         | FailureKind::Boundary
         | FailureKind::Timeout => EX_IOERR,
         FailureKind::SetUp
+        | FailureKind::Unreachable
         | FailureKind::Died
         | FailureKind::Panicked
         | FailureKind::Worker

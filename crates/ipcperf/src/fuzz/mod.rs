@@ -74,7 +74,7 @@ fn report(file: &AnalyzedFile) {
 fn resume(file: &AnalyzedFile) {
     if let Ok(plan) = stored_plan(&file.results.header.plan, file.results.header.seed) {
         // The next steps would load programs and libraries that the file names.
-        let _ = (plan.check_names(), plan.custom_mechanisms());
+        let _ = (plan.check_names(), plan.custom_programs());
         let _ = (plan.runs(), plan.estimate(), file.results.is_complete());
     }
 }

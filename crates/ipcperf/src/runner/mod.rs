@@ -35,7 +35,7 @@ pub(crate) use default_path::default_path;
 pub(crate) use instruments::InstrumentObservation;
 pub(crate) use ledger::Retry;
 pub(crate) use plan_record::{check_custom, plan_record, stored_plan};
-pub(crate) use serve::serve_as_worker;
+pub(crate) use serve::{serve_as_peer, serve_as_worker};
 pub(crate) use single_run::{SingleRunner, Stopped};
 pub(crate) use time_budget::TimeBudget;
 

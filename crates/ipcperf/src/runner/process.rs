@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
+use ipcperf_engine::assignment::Assignment;
 use ipcperf_engine::exhaustion_remedy;
 use ipcperf_engine::mechanism::draw_names;
-use ipcperf_engine::serve::Assignment;
 use ipcperf_model::{Failure, FailureKind, Gate, RunSpec, WorkerReport};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;

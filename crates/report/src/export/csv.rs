@@ -40,7 +40,9 @@ fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     let has_peers = cases().any(|case| case.case.peers.is_some());
     let peers = ["peers", "peer_rates"];
     let optional = SCHEDULE_KEYS.iter().chain(&["paced"]).filter(|_| is_paced);
+    let has_prefixes = cases().any(|case| !case.case.prefixes.is_empty());
     let optional = optional.chain(peers.iter().filter(|_| has_peers));
+    let optional = optional.chain(has_prefixes.then_some(&"prefixes"));
     let keys = ColumnKeys {
         roles: cases().flat_map(|case| case.roles.keys()).cloned().collect(),
         optional: optional.map(|key| (*key).to_owned()).collect(),

@@ -48,9 +48,14 @@ fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     let paced = samples().filter(|sample| sample.run.case.rate_per_s.is_some());
     let has_peers = samples().any(|sample| sample.run.case.peers.is_some());
     let peers = PEERS_KEYS.into_iter().filter(|_| has_peers);
+    let prefixed = |sample: &Sample| !sample.run.case.prefixes.is_empty();
+    let prefixes = samples().any(prefixed).then_some("prefixes");
     let keys = ColumnKeys {
         roles: samples().flat_map(|sample| sample.roles.keys()).map(str::to_owned).collect(),
-        optional: paced.flat_map(paced_keys).chain(peers.map(str::to_owned)).collect(),
+        optional: paced
+            .flat_map(paced_keys)
+            .chain(peers.chain(prefixes).map(str::to_owned))
+            .collect(),
         omitted: &OMITTED_KEYS,
     };
     let rows = files.iter().flat_map(|file| {

@@ -15,7 +15,7 @@ use rustix::process::{getpgrp, getpid};
 use crate::leftovers::{remove_owned_folder, remove_shared_memory, run_names, to_cstring};
 use crate::mechanism::run_dir::on_parent_death;
 use crate::mechanism::setup_failure::setup_failure;
-use crate::mechanism::temp_dir::make_folder;
+use crate::temp_dir::make_folder;
 
 /// Timeout of the library while both peers open the same objects; slow machines need it this long.
 const CREATION_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);

@@ -10,7 +10,7 @@ use ipcperf_model::placement::PAIR;
 use ipcperf_observe::Instrument;
 use ipcperf_plan::{
     CustomFiles, Error, Factor, FactorError, OptionSetting, Reason, TypedKnee, TypedLevels,
-    TypedMessageOptions, TypedPacing, TypedPeers, TypedRequest,
+    TypedMessageOptions, TypedPacing, TypedPeers, TypedPrefixes, TypedRequest,
 };
 
 /// Heading of the flags for message options.
@@ -19,6 +19,8 @@ const MESSAGES: &str = "Message options";
 const PACING: &str = "Paced traffic";
 /// Heading of the flags for workloads with several peers.
 const PEERS: &str = "Several peers";
+/// Heading of the flags for programs that are started separately.
+const PROGRAMS: &str = "Separate programs";
 /// Heading of the flags for repetitions.
 const REPETITIONS: &str = "Repetitions";
 /// Heading of the flags for instruments.
@@ -44,7 +46,8 @@ pub(in crate::cli) struct MatrixArguments {
     #[arg(long, value_name = "BYTES")]
     total: Option<String>,
     #[arg(long, value_name = "MODES", default_value = Factor::Mode.default_text())]
-    #[arg(help = Known::modes().help("Run the two peers in one thread, two threads or two processes"))]
+    #[arg(help = Known::modes().help("Run the two peers in one thread, two threads, two processes, or two \
+        separately executed programs (2exec)"))]
     #[arg(value_parser = Known::modes(), hide_possible_values = true)]
     mode: Vec<String>,
     #[arg(long, value_name = "PLACES", default_value = Factor::Placement.default_text())]
@@ -83,6 +86,8 @@ pub(in crate::cli) struct MatrixArguments {
     pacing: PacingArguments,
     #[command(flatten)]
     peers: PeerArguments,
+    #[command(flatten)]
+    programs: ProgramArguments,
     #[command(flatten)]
     message_options: MessageOptionArguments,
     /// Stamp every message, and check the order, length and content of those that arrive
@@ -154,6 +159,7 @@ impl MatrixArguments {
             kernel_buffers: words(&self.kernel_buffer),
             pacing: self.pacing.typed(),
             peers: self.peers.typed(),
+            prefixes: self.programs.typed(),
             message_options: self.message_options.typed(),
             instruments: words(&self.instrument),
             events: [words(&self.counter_events), word(self.profile_event.as_deref())],
@@ -206,6 +212,25 @@ struct PeerArguments {
 impl PeerArguments {
     fn typed(&self) -> TypedPeers<'_> {
         TypedPeers { peers: words(&self.peers), traffic: words(&self.traffic) }
+    }
+}
+
+/// Programs of mode 2exec.
+#[derive(Args, Debug)]
+struct ProgramArguments {
+    #[arg(help = Factor::SenderPrefix.help("In mode 2exec: command that starts the sender's program, such as 'chrt -f 50', \
+        'setpriv --reuid 1000 --clear-groups' or 'ip netns exec blue'. Given several times, each is measured; none: \
+        without a command"))]
+    #[arg(long, value_name = "COMMAND", help_heading = PROGRAMS, allow_hyphen_values = true)]
+    sender_prefix: Vec<String>,
+    #[arg(help = Factor::ReceiverPrefix.help("The same for the receiver's program"))]
+    #[arg(long, value_name = "COMMAND", help_heading = PROGRAMS, allow_hyphen_values = true)]
+    receiver_prefix: Vec<String>,
+}
+
+impl ProgramArguments {
+    fn typed(&self) -> TypedPrefixes<'_> {
+        TypedPrefixes { sender: words(&self.sender_prefix), receiver: words(&self.receiver_prefix) }
     }
 }
 

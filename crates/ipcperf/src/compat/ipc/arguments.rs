@@ -43,7 +43,7 @@ impl Edition {
     /// Returns the command-line parser of the program `name` in this edition.
     pub(super) fn command(&self, name: &str) -> Command {
         let modes =
-            Mode::ALL.iter().map(|mode| mode.name()).chain(self.extra_modes.iter().copied());
+            Mode::INHERITED.iter().map(|mode| mode.name()).chain(self.extra_modes.iter().copied());
         let modes: Vec<&'static str> = modes.collect();
         command(name, self.usage)
             .args([
@@ -185,6 +185,6 @@ impl IpcArguments {
 
     fn engine_mode(&self) -> Mode {
         let mode = self.mode();
-        Mode::ALL.into_iter().find(|known| known.name() == mode).unwrap_or(Mode::OneThread)
+        Mode::INHERITED.into_iter().find(|known| known.name() == mode).unwrap_or(Mode::OneThread)
     }
 }

@@ -54,7 +54,7 @@ impl Drop for TempDir {
 }
 
 /// Makes the folder `path`, which only its owner may enter. Fails if it already exists.
-pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
+pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     make_private_folder(path).map_err(|error| Failure {
         errno: error.raw_os_error(),
         ..Failure::new(FailureKind::SetUp, format!("creating the folder {}", path.display()))

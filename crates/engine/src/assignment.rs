@@ -1,4 +1,5 @@
-//! Input of a worker: a run, the names that it may create, and the journal that lists them.
+//! Input of a worker, or of a peer in a program of its own: a run, the names that it may create, and the journal that lists
+//! them.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use ipcperf_model::RunSpec;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use serde::{Deserialize, Serialize};
 
+use crate::channel::ProgramPart;
 use crate::leftovers::{RunNames, path_text};
 
 /// One line of JSON that a worker reads from its standard input. The names are not part of the [`RunSpec`], which is
@@ -23,6 +25,15 @@ pub struct Assignment {
     /// Name of the run's processes and threads in tracing tools; `None` keeps the default.
     #[serde(default)]
     pub comm: Option<String>,
+}
+
+/// One line of JSON that a peer in a program of its own reads from its standard input.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PeerAssignment {
+    /// Assignment of the worker.
+    pub assignment: Assignment,
+    /// Its part of the run.
+    pub program: ProgramPart,
 }
 
 /// A lock on a journal that marks its names as in use. The kernel releases it when the last process that inherited the

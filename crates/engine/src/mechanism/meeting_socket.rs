@@ -1,0 +1,85 @@
+//! Stream sockets of two programs: one listens, the other one connects and names the secret of the run.
+//!
+//! Every local process may connect to a port, and every process of a user to this user's sockets, so the accepted
+//! connection need not be the peer's. One without the secret is closed, and the next one is awaited.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use ipcperf_model::{Failure, FailureKind};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio, read, write};
+use rustix::net::addr::SocketAddrArg;
+use rustix::net::{connect, listen};
+
+use super::setup_failure::setup_failure;
+use crate::channel::Meeting;
+use crate::platform::close_on_exec::{SocketFlags, accept_with};
+
+/// Length requested for the queue; the system grants at most `net.core.somaxconn`.
+const BACKLOG: i32 = 128;
+/// Maximum time that a connection may take to name the secret.
+const INTRODUCTION: Duration = Duration::from_secs(1);
+
+/// Waits for the peer to connect to `listener`, which is bound to `address`, and returns its blocking connection.
+pub(super) fn accept_peer(
+    listener: &OwnedFd,
+    address: &str,
+    meeting: &Meeting<'_>,
+) -> Result<OwnedFd, Failure> {
+    listen(listener, BACKLOG).map_err(|e| setup_failure("listen", e))?;
+    ioctl_fionbio(listener, true).map_err(|e| setup_failure("ioctl(FIONBIO)", e))?;
+    loop {
+        let what = format!("accepting a connection to {address}");
+        let is_early = |errno| matches!(errno, Errno::AGAIN | Errno::INTR | Errno::CONNABORTED);
+        let accepted =
+            meeting.retry(&what, is_early, || accept_with(listener, SocketFlags::CLOEXEC))?;
+        ioctl_fionbio(&accepted, true).map_err(|e| setup_failure("ioctl(FIONBIO)", e))?;
+        if knows_secret(&accepted, meeting) {
+            ioctl_fionbio(&accepted, false).map_err(|e| setup_failure("ioctl(FIONBIO)", e))?;
+            return Ok(accepted);
+        }
+    }
+}
+
+/// Whether the other end names the secret soon. Nothing after it is read.
+fn knows_secret(accepted: &OwnedFd, meeting: &Meeting<'_>) -> bool {
+    let expected = meeting.secret().into_bytes();
+    let (mut named, mut count) = (vec![0; expected.len()], 0);
+    let end = Instant::now() + INTRODUCTION.min(meeting.remaining());
+    while count < named.len() {
+        let left = Timespec::try_from(end.saturating_duration_since(Instant::now())).ok();
+        let mut readable = [PollFd::new(accepted, PollFlags::IN)];
+        match poll(&mut readable, left.as_ref()) {
+            Err(Errno::INTR) => continue,
+            Ok(1..) => {}
+            _ => return false,
+        }
+        match read(accepted, &mut named[count..]) {
+            Ok(0) => return false,
+            Ok(more) => count += more,
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(_) => return false,
+        }
+    }
+    named == expected
+}
+
+/// Connects a socket that `make` creates to `address`, once the peer listens there, and names the secret.
+pub(super) fn connect_to_peer(
+    make: impl Fn() -> Result<OwnedFd, Failure>,
+    address: &impl SocketAddrArg,
+    shown: &str,
+    meeting: &Meeting<'_>,
+) -> Result<OwnedFd, Failure> {
+    let socket = make()?;
+    let is_early =
+        |errno| matches!(errno, Errno::NOENT | Errno::CONNREFUSED | Errno::AGAIN | Errno::INTR);
+    meeting.retry(&format!("connecting to {shown}"), is_early, || connect(&socket, address))?;
+    let secret = meeting.secret().into_bytes();
+    match write(&socket, &secret) {
+        Ok(written) if written == secret.len() => Ok(socket),
+        Ok(_) => Err(Failure::new(FailureKind::SetUp, "naming the secret")),
+        Err(errno) => Err(setup_failure("naming the secret", errno)),
+    }
+}
