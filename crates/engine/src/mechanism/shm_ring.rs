@@ -20,7 +20,7 @@ use crate::channel::{
     Blocking, Channel, Documentation, Endpoint, Granted, ManyPeers, Mechanism, Meet, Meeting,
     Opened, OptionSpec, OptionValues, PeerPlacement, ProgramPart, ProgramReport, Setup,
 };
-use crate::limits::cacheline::{CLOSE_BELOW_NS, round_trip_between_ns};
+use crate::limits::cacheline::round_trip_between_ns;
 use crate::payload_check::MessageDirection;
 use crate::platform::memory::shared_memory_available;
 use crate::worker;
@@ -80,13 +80,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             - api=loan: messages are composed and read in place. Messages of up to 16 KiB are in the ring. Longer \
             messages are in a pool of four slots; the slot that was freed last is used next. An echo is copied from \
             one ring to the other.\n\
-            - Distant CPUs: if the peers have separate CPUs, ipcperf first measures how long a cache line takes from \
-            one CPU to the other and back. If this round trip takes at least 120 ns, some rings are larger: 8 MiB \
-            for streams with api=copy, 16 MiB for streams with api=loan, and 4 MiB for round trips with api=loan. \
-            With api=loan, messages of up to 4 MiB (streams) or 1 MiB (round trips) are then in the ring instead of \
-            in the pool. A large ring does not fit into the private cache of the writer's CPU. This cache therefore \
-            evicts the data to the last-level cache before the reader needs it. A read from the last-level cache is \
-            faster than a read from the private cache of a distant CPU.\n\
+            - Separate caches: if the peers have separate CPUs, ipcperf first measures how long a cache line takes from \
+            one CPU to the other and back. If this round trip takes at least 80 ns, the CPUs are not two hardware \
+            threads of one core, and the rings are larger: with api=copy, 8 MiB for streams and 2 MiB for round trips; \
+            with api=loan, 16 MiB for streams and 4 MiB for round trips. With api=loan, messages of up to 4 MiB \
+            (streams) or 1 MiB (round trips) are then in the ring instead of in the pool. Before a CPU can write to \
+            memory that another one has just read, the private cache of the other one must give it up, which is \
+            several times as slow as copying. A ring that is larger than this cache has been evicted from it before it \
+            is written again.\n\
             - Mode 2exec: the receiver creates both rings and passes the descriptors of their memory to the sender \
             (SCM_RIGHTS), over a Unix domain socket with a path.\n\
             - batch=BYTES: in a stream, messages become visible to the receiver in groups of BYTES bytes.",
@@ -123,55 +124,62 @@ struct RingSize {
     max_in_ring_bytes: usize,
 }
 
+/// Cache-line round trip below which two CPUs share their private caches, ns. Two hardware threads of a core took 51 ns, two
+/// cores with a common last-level cache 105 to 123 ns, and two sockets 480 ns (AMD EPYC).
+const SHARED_BELOW_NS: f64 = 80.0;
+
 /// Small enough to stay in a cache together with the buffers of a round trip.
 const ROUND_TRIP: RingSize =
     RingSize { capacity_bytes: 256 * KIB, chunk_bytes: 24 * KIB, max_in_ring_bytes: 16 * KIB };
 const STREAM: RingSize =
     RingSize { capacity_bytes: MIB, chunk_bytes: 64 * KIB, max_in_ring_bytes: 16 * KIB };
-/// Sizes for distant CPUs, larger than a CPU's private cache: written data is read faster from the last-level
-/// cache than from the writer's private cache, and memory that was just read should not be written next.
-const FAR_LOANED_ROUND_TRIP: RingSize =
+/// Sizes for CPUs with separate private caches, larger than these: memory that the other CPU has just read is slow to write,
+/// because its cache must give it up first, and written data is read faster from the last-level cache than from the writer's
+/// private cache.
+const SEPARATE_ROUND_TRIP: RingSize = RingSize { capacity_bytes: 2 * MIB, ..ROUND_TRIP };
+const SEPARATE_LOANED_ROUND_TRIP: RingSize =
     RingSize { capacity_bytes: 4 * MIB, max_in_ring_bytes: MIB, ..ROUND_TRIP };
-const FAR_STREAM: RingSize = RingSize { capacity_bytes: 8 * MIB, ..STREAM };
-const FAR_LOANED_STREAM: RingSize =
+const SEPARATE_STREAM: RingSize = RingSize { capacity_bytes: 8 * MIB, ..STREAM };
+const SEPARATE_LOANED_STREAM: RingSize =
     RingSize { capacity_bytes: 16 * MIB, chunk_bytes: 64 * KIB, max_in_ring_bytes: 4 * MIB };
 
 impl RingSize {
-    fn new(setup: &Setup<'_>, distance: Distance) -> Self {
-        let is_far = distance == Distance::Far;
-        match (setup.workload.is_answered(), Api::from_setup(setup)) {
-            (true, Api::Loan) if is_far => FAR_LOANED_ROUND_TRIP,
-            (true, _) => ROUND_TRIP,
-            (false, Api::Copy) if is_far => FAR_STREAM,
-            (false, Api::Loan) if is_far => FAR_LOANED_STREAM,
-            (false, _) => STREAM,
+    fn new(setup: &Setup<'_>, caches: Caches) -> Self {
+        match (caches, setup.workload.is_answered(), Api::from_setup(setup)) {
+            (Caches::Shared, true, _) => ROUND_TRIP,
+            (Caches::Shared, false, _) => STREAM,
+            (Caches::Separate, true, Api::Copy) => SEPARATE_ROUND_TRIP,
+            (Caches::Separate, true, Api::Loan) => SEPARATE_LOANED_ROUND_TRIP,
+            (Caches::Separate, false, Api::Copy) => SEPARATE_STREAM,
+            (Caches::Separate, false, Api::Loan) => SEPARATE_LOANED_STREAM,
         }
     }
 }
 
-/// Distance between the peers' CPUs.
+/// Private caches of the peers' CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Distance {
-    Close,
-    /// They share no cache but the last level.
-    Far,
+enum Caches {
+    /// Those of one CPU, or it is not known on which CPUs the peers run.
+    Shared,
+    /// Each CPU has its own.
+    Separate,
 }
 
-impl Distance {
-    /// Returns the distance that the other program measured and passed as a number.
+impl Caches {
+    /// Returns the caches that the other program found and passed as a number.
     fn from_mark(mark: u8) -> Self {
-        if mark == Self::Far as u8 { Self::Far } else { Self::Close }
+        if mark == Self::Separate as u8 { Self::Separate } else { Self::Shared }
     }
 
     /// Decides by the measured cache-line round trip, since a virtual machine may misreport its CPUs. CPUs too busy to be
-    /// measured count as close.
+    /// measured count as those that share caches.
     fn measure(setup: &Setup<'_>) -> Self {
         let (PeerPlacement::SeparateCpus, Some(cpus)) = (setup.placement, setup.cpus) else {
-            return Self::Close;
+            return Self::Shared;
         };
         match round_trip_between_ns(cpus, PROBE_DURATION) {
-            Ok(trip_ns) if trip_ns >= CLOSE_BELOW_NS => Self::Far,
-            _ => Self::Close,
+            Ok(trip_ns) if trip_ns >= SHARED_BELOW_NS => Self::Separate,
+            _ => Self::Shared,
         }
     }
 }
@@ -277,7 +285,7 @@ fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
 }
 
 fn open<const IN_PLACE: bool>(setup: &Setup<'_>) -> Result<Opened<RingEnd<IN_PLACE>>, Failure> {
-    let size = RingSize::new(setup, Distance::measure(setup));
+    let size = RingSize::new(setup, Caches::measure(setup));
     let create = |way| ring(&options(setup, size, way)).map_err(|error| memory_failure(&error));
     let ((there, arrives_there), (back, arrives_back)) =
         (create(MessageDirection::Forward)?, create(MessageDirection::Reverse)?);
@@ -316,24 +324,24 @@ fn meet_end<const IN_PLACE: bool>(
     setup: &Setup<'_>,
     meeting: &Meeting<'_>,
 ) -> Result<(RingEnd<IN_PLACE>, Granted), Failure> {
-    let ways = |distance| {
-        let size = RingSize::new(setup, distance);
+    let ways = |caches| {
+        let size = RingSize::new(setup, caches);
         [MessageDirection::Forward, MessageDirection::Reverse].map(|way| options(setup, size, way))
     };
     let end = match meeting.role() {
         Role::Receiver => {
-            let distance = Distance::measure(setup);
-            let [there, back] = ways(distance);
+            let caches = Caches::measure(setup);
+            let [there, back] = ways(caches);
             let created = with_remote_producer(&there)
                 .and_then(|there| Ok((there, with_remote_consumer(&back)?)));
             let ((incoming, sending), (outgoing, receiving)) =
                 created.map_err(|error| memory_failure(&error))?;
-            ring_sides::pass(meeting, distance as u8, &[sending, receiving])?;
+            ring_sides::pass(meeting, caches as u8, &[sending, receiving])?;
             RingEnd { outgoing, incoming }
         }
         _ => {
             let (mark, [sending, receiving]) = ring_sides::receive(meeting)?;
-            let [there, back] = ways(Distance::from_mark(mark));
+            let [there, back] = ways(Caches::from_mark(mark));
             let outgoing = sending.into_producer(&there).map_err(|error| memory_failure(&error))?;
             let incoming =
                 receiving.into_consumer(&back).map_err(|error| memory_failure(&error))?;
