@@ -27,6 +27,7 @@ fn runs_are_made_whoever_connects_to_every_port() {
     let connect = || listening().difference(&before).copied().for_each(connect_to);
     with_stranger(connect, || {
         assert_measured("tcp", "");
+        assert_measured("tcp", "--mode 2exec");
         assert_measured("mptcp", "");
         assert_measured("zeromq", "--set zeromq.transport=tcp");
         assert_measured("vsock", "");
@@ -36,7 +37,9 @@ fn runs_are_made_whoever_connects_to_every_port() {
 #[test]
 fn runs_are_made_whoever_connects_to_every_abstract_name() {
     with_stranger(connect_to_abstract_names, || {
-        assert_measured("unix-stream-named", "--set unix-stream-named.address=abstract");
+        let options = "--set unix-stream-named.address=abstract";
+        assert_measured("unix-stream-named", options);
+        assert_measured("unix-stream-named", &format!("{options} --mode 2exec"));
     });
 }
 
@@ -80,11 +83,11 @@ fn connect_to(port: u16) {
     let _ = TcpStream::connect_timeout(&address, Duration::from_millis(20));
 }
 
-/// Connects to every abstract socket whose name starts like ours.
+/// Connects to every abstract socket with a name like ours.
 fn connect_to_abstract_names() {
     let table = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let names = table.lines().filter_map(|line| line.split_whitespace().nth(7)?.strip_prefix('@'));
-    for name in names.filter(|name| name.starts_with("ipcperf")) {
+    for name in names.filter(|name| name.contains("ipcperf")) {
         // Usually gone by now.
         let _ = SocketAddr::from_abstract_name(name).map(|name| UnixStream::connect_addr(&name));
     }

@@ -5,8 +5,8 @@ use std::ptr;
 use ipcperf_model::parallel::THREAD_ROOM_BYTES;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// Checks that there is address space for `threads` more threads ([`THREAD_ROOM_BYTES`] each), which a system that has
-/// none for the second stack of a thread would otherwise tell by ending the process.
+/// Checks that there is address space for `threads` more threads ([`THREAD_ROOM_BYTES`] each), which the standard
+/// library would otherwise find missing in a thread that has started, and end the process.
 ///
 /// # Errors
 /// Returns `ENOMEM` if there is not.

@@ -1,6 +1,6 @@
 //! Meeting of two programs that were started separately: by names in a folder, and by a secret.
 //!
-//! The worker makes the folder and tells each program its path and the secret of the run; nothing else is inherited. The
+//! The worker makes the folder and passes its path and the secret of the run to each program; nothing is inherited. The
 //! receiver creates what has a name, as a server does, and the sender looks for it until it is there.
 
 use std::fs;
@@ -42,7 +42,7 @@ pub trait Meet: Channel {
 pub enum Visitors {
     /// The user of the command: names are accessible to this user only.
     SameUser,
-    /// Possibly other users: names are accessible to everybody who knows them.
+    /// Possibly other users: names are accessible to every user who knows them.
     AnyUser,
 }
 
@@ -72,6 +72,10 @@ pub struct MeetingPlace {
     /// Folder for names; its path cannot be guessed.
     #[serde(with = "path_text::one")]
     pub folder: PathBuf,
+    /// Folder for sockets, another one where users differ: the system shows every user the paths of sockets
+    /// (`/proc/net/unix`).
+    #[serde(with = "path_text::one")]
+    pub sockets: PathBuf,
     /// Secret by which the programs recognize each other.
     pub secret: RunToken,
     /// Users whose programs meet.
@@ -152,6 +156,12 @@ impl<'a> Meeting<'a> {
         self.place.folder.join(format!("{name}-{}", self.connection))
     }
 
+    /// Path of the socket `name` for this connection.
+    #[must_use]
+    pub fn socket_path(&self, name: &str) -> PathBuf {
+        self.place.sockets.join(format!("{name}-{}", self.connection))
+    }
+
     /// Repeats `call` until it succeeds, as long as it fails with an error for which `is_early` says that the other peer may
     /// not be there yet.
     ///
@@ -174,7 +184,7 @@ impl<'a> Meeting<'a> {
         }
     }
 
-    /// Tells the other peer `text`, under `name`.
+    /// Makes `text` known to the other peer, under `name`.
     ///
     /// # Errors
     /// Returns [`FailureKind::SetUp`] if it cannot be written.

@@ -137,7 +137,7 @@ impl LibraryFacts {
                 Boundaries::None
             },
             modes: match (self.one_thread, self.two_threads) {
-                (true, true) => &Mode::ALL,
+                (true, true) => &Mode::INHERITED,
                 (true, false) => &WITH_ONE_THREAD,
                 (false, true) => &WITH_TWO_THREADS,
                 (false, false) => &TWO_PROCESSES,

@@ -31,6 +31,7 @@ mod pool_socket;
 mod process_log;
 mod requested;
 mod ring_sides;
+mod ring_size;
 #[cfg(target_os = "linux")]
 mod run_dir;
 #[cfg(target_os = "linux")]

@@ -67,7 +67,7 @@ pub(super) fn receive(meeting: &Meeting<'_>) -> Result<(u8, [RemoteSide; 2]), Fa
 }
 
 fn address(meeting: &Meeting<'_>) -> Result<(SocketAddrUnix, String), Failure> {
-    let path = meeting.path(SOCKET);
+    let path = meeting.socket_path(SOCKET);
     let shown = path.display().to_string();
     let address = SocketAddrUnix::new(&path).map_err(|e| {
         setup_failure("naming the socket", e).with_remedy("set TMPDIR to a shorter path")

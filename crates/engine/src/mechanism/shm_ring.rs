@@ -1,7 +1,6 @@
 //! `shm-ring`: a ring in shared memory for each direction.
 
 use std::io;
-use std::time::Duration;
 
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
@@ -15,12 +14,12 @@ use ipcperf_ring::{
 use rustix::io::Errno;
 
 use super::ring_sides;
+use super::ring_size::{Api, Caches, RingSize};
 use super::setup_failure::setup_failure;
 use crate::channel::{
     Blocking, Channel, Documentation, Endpoint, Granted, ManyPeers, Mechanism, Meet, Meeting,
     Opened, OptionSpec, OptionValues, PeerPlacement, ProgramPart, ProgramReport, Setup,
 };
-use crate::limits::cacheline::round_trip_between_ns;
 use crate::payload_check::MessageDirection;
 use crate::platform::memory::shared_memory_available;
 use crate::worker;
@@ -109,81 +108,6 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
 
 /// Maximum number of loans from the pool at once.
 const SLOTS: u32 = 4;
-const KIB: usize = 1 << 10;
-const MIB: usize = 1 << 20;
-/// Duration of the measurement of the distance between the two CPUs.
-const PROBE_DURATION: Duration = Duration::from_millis(1);
-
-/// Amount of memory that a ring cycles through, and the size of its chunks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct RingSize {
-    capacity_bytes: usize,
-    chunk_bytes: usize,
-    /// Maximum length of a loan that lies in the ring. Longer loans lie in the pool, which lends the slot
-    /// freed last again; a ring cycles through all of its memory.
-    max_in_ring_bytes: usize,
-}
-
-/// Cache-line round trip below which two CPUs share their private caches, ns. Two hardware threads of a core took 51 ns, two
-/// cores with a common last-level cache 105 to 123 ns, and two sockets 480 ns (AMD EPYC).
-const SHARED_BELOW_NS: f64 = 80.0;
-
-/// Small enough to stay in a cache together with the buffers of a round trip.
-const ROUND_TRIP: RingSize =
-    RingSize { capacity_bytes: 256 * KIB, chunk_bytes: 24 * KIB, max_in_ring_bytes: 16 * KIB };
-const STREAM: RingSize =
-    RingSize { capacity_bytes: MIB, chunk_bytes: 64 * KIB, max_in_ring_bytes: 16 * KIB };
-/// Sizes for CPUs with separate private caches, larger than these: memory that the other CPU has just read is slow to write,
-/// because its cache must give it up first, and written data is read faster from the last-level cache than from the writer's
-/// private cache.
-const SEPARATE_ROUND_TRIP: RingSize = RingSize { capacity_bytes: 2 * MIB, ..ROUND_TRIP };
-const SEPARATE_LOANED_ROUND_TRIP: RingSize =
-    RingSize { capacity_bytes: 4 * MIB, max_in_ring_bytes: MIB, ..ROUND_TRIP };
-const SEPARATE_STREAM: RingSize = RingSize { capacity_bytes: 8 * MIB, ..STREAM };
-const SEPARATE_LOANED_STREAM: RingSize =
-    RingSize { capacity_bytes: 16 * MIB, chunk_bytes: 64 * KIB, max_in_ring_bytes: 4 * MIB };
-
-impl RingSize {
-    fn new(setup: &Setup<'_>, caches: Caches) -> Self {
-        match (caches, setup.workload.is_answered(), Api::from_setup(setup)) {
-            (Caches::Shared, true, _) => ROUND_TRIP,
-            (Caches::Shared, false, _) => STREAM,
-            (Caches::Separate, true, Api::Copy) => SEPARATE_ROUND_TRIP,
-            (Caches::Separate, true, Api::Loan) => SEPARATE_LOANED_ROUND_TRIP,
-            (Caches::Separate, false, Api::Copy) => SEPARATE_STREAM,
-            (Caches::Separate, false, Api::Loan) => SEPARATE_LOANED_STREAM,
-        }
-    }
-}
-
-/// Private caches of the peers' CPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Caches {
-    /// Those of one CPU, or it is not known on which CPUs the peers run.
-    Shared,
-    /// Each CPU has its own.
-    Separate,
-}
-
-impl Caches {
-    /// Returns the caches that the other program found and passed as a number.
-    fn from_mark(mark: u8) -> Self {
-        if mark == Self::Separate as u8 { Self::Separate } else { Self::Shared }
-    }
-
-    /// Decides by the measured cache-line round trip, since a virtual machine may misreport its CPUs. CPUs too busy to be
-    /// measured count as those that share caches.
-    fn measure(setup: &Setup<'_>) -> Self {
-        let (PeerPlacement::SeparateCpus, Some(cpus)) = (setup.placement, setup.cpus) else {
-            return Self::Shared;
-        };
-        match round_trip_between_ns(cpus, PROBE_DURATION) {
-            Ok(trip_ns) if trip_ns >= SHARED_BELOW_NS => Self::Separate,
-            _ => Self::Shared,
-        }
-    }
-}
-
 fn options(setup: &Setup<'_>, size: RingSize, there: MessageDirection) -> Options {
     let message = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 4);
     let RingSize { capacity_bytes, chunk_bytes, max_in_ring_bytes: longest_in_ring_bytes } = size;
@@ -242,13 +166,6 @@ fn waiting(setup: &Setup<'_>) -> WaitStrategy {
     }
 }
 
-/// Access to messages in the ring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Api {
-    Copy,
-    Loan,
-}
-
 impl Api {
     fn from_setup(setup: &Setup<'_>) -> Self {
         if setup.option(&API) == "loan" { Self::Loan } else { Self::Copy }
@@ -285,7 +202,7 @@ fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
 }
 
 fn open<const IN_PLACE: bool>(setup: &Setup<'_>) -> Result<Opened<RingEnd<IN_PLACE>>, Failure> {
-    let size = RingSize::new(setup, Caches::measure(setup));
+    let size = RingSize::new(setup, Api::from_setup(setup), Caches::measure(setup));
     let create = |way| ring(&options(setup, size, way)).map_err(|error| memory_failure(&error));
     let ((there, arrives_there), (back, arrives_back)) =
         (create(MessageDirection::Forward)?, create(MessageDirection::Reverse)?);
@@ -325,7 +242,7 @@ fn meet_end<const IN_PLACE: bool>(
     meeting: &Meeting<'_>,
 ) -> Result<(RingEnd<IN_PLACE>, Granted), Failure> {
     let ways = |caches| {
-        let size = RingSize::new(setup, caches);
+        let size = RingSize::new(setup, Api::from_setup(setup), caches);
         [MessageDirection::Forward, MessageDirection::Reverse].map(|way| options(setup, size, way))
     };
     let end = match meeting.role() {

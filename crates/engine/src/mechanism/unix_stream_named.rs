@@ -89,7 +89,7 @@ impl Channel for UnixStreamNamed {
 
 impl Meet for UnixStreamNamed {
     fn meet(setup: &Setup<'_>, meeting: &Meeting<'_>) -> Result<(Self::End, Granted), Failure> {
-        let path = meeting.path("socket");
+        let path = meeting.socket_path("socket");
         let address = match setup.option(&ADDRESS) {
             "abstract" => abstract_address(path.as_os_str().as_bytes())
                 .map_err(|e| setup_failure("naming the socket", e))?,

@@ -9,7 +9,8 @@ use super::ends::{parts, send_times, with_ends};
 use super::peer::PeerRunner;
 use super::peer_report::PeerReport;
 use crate::channel::{
-    Granted, Mechanism, Meet, Meeting, ProgramPart, ProgramReport, Setup, peer_placement,
+    Granted, Mechanism, Meet, Meeting, MeetingPlace, ProgramPart, ProgramReport, Setup,
+    peer_placement,
 };
 use crate::harness_failure;
 use crate::peer_memory::PeerMemory;
@@ -48,18 +49,7 @@ pub(crate) fn meet<M: Meet>(
     program: &ProgramPart,
 ) -> Result<ProgramReport, Failure> {
     let ProgramPart { part, place } = program;
-    let memory = PeerMemory::open(&place.memory_path()).map_err(|errno| {
-        let path = place.memory_path();
-        let place = format!("opening {}", path.display());
-        let failure = Failure::from_errno(FailureKind::Unreachable, place, errno.raw_os_error());
-        match errno {
-            Errno::ACCESS => {
-                failure.with_remedy("set TMPDIR to a folder that the user of this peer may enter")
-            }
-            _ => failure,
-        }
-    })?;
-    let shared = ProgramMemory::map(spec, &memory)?;
+    let shared = ProgramMemory::map(spec, &open_memory(place)?)?;
     let (mut ends, mut granted) = (Vec::new(), Granted::default());
     for connection in part.connections.clone() {
         let setup = Setup { cpus: spec.connection_cpus(connection), ..Setup::new(spec) };
@@ -76,4 +66,18 @@ pub(crate) fn meet<M: Meet>(
     let report = OpenedReport { report: runner.run()?, kernel_buffer_bytes, is_lossy };
     serde_json::to_value(report)
         .map_err(|error| Failure::new(FailureKind::Worker, format!("writing a report: {error}")))
+}
+
+fn open_memory(place: &MeetingPlace) -> Result<PeerMemory, Failure> {
+    let path = place.memory_path();
+    PeerMemory::open(&path).map_err(|errno| {
+        let place = format!("opening {}", path.display());
+        let failure = Failure::from_errno(FailureKind::Unreachable, place, errno.raw_os_error());
+        match errno {
+            Errno::ACCESS => {
+                failure.with_remedy("set TMPDIR to a folder that the user of this peer may enter")
+            }
+            _ => failure,
+        }
+    })
 }

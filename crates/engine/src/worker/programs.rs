@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
@@ -69,23 +69,31 @@ pub(super) fn run(assignment: &Assignment) -> Result<PeerReports, Failure> {
 
 /// Makes the place where the programs meet, in `folder`.
 fn make_place(folder: &TempDir, visitors: Visitors) -> Result<MeetingPlace, Failure> {
-    let draw = || RunToken::random().map_err(|error| names_unavailable(&error));
-    let secret = draw()?;
-    let folder = match visitors {
-        Visitors::SameUser => folder.folder().to_owned(),
+    let (secret, namespaces) = (draw()?, Namespaces::own());
+    let [folder, sockets] = match visitors {
+        Visitors::SameUser => [folder.folder().to_owned(), folder.folder().to_owned()],
         Visitors::AnyUser => {
-            // Others may pass, but not list: only those who are told the name of the folder inside find it.
+            // Other users may pass, but not list: only a program that knows the name of a folder inside finds it.
             open_to(folder.folder(), Mode::from_raw_mode(0o711))?;
-            let inside = folder.path(&draw()?.to_string());
-            make_private_folder(&inside).map_err(|error| Failure {
-                errno: error.raw_os_error(),
-                ..Failure::new(FailureKind::SetUp, format!("creating {}", inside.display()))
-            })?;
-            open_to(&inside, visitors.folder_mode())?;
-            inside
+            [hidden_folder(folder)?, hidden_folder(folder)?]
         }
     };
-    Ok(MeetingPlace { folder, secret, visitors, namespaces: Namespaces::own() })
+    Ok(MeetingPlace { folder, sockets, secret, visitors, namespaces })
+}
+
+fn draw() -> Result<RunToken, Failure> {
+    RunToken::random().map_err(|error| names_unavailable(&error))
+}
+
+/// Makes a folder with a name that cannot be guessed inside `folder`, for every user.
+fn hidden_folder(folder: &TempDir) -> Result<PathBuf, Failure> {
+    let inside = folder.path(&draw()?.to_string());
+    make_private_folder(&inside).map_err(|error| Failure {
+        errno: error.raw_os_error(),
+        ..Failure::new(FailureKind::SetUp, format!("creating {}", inside.display()))
+    })?;
+    open_to(&inside, Visitors::AnyUser.folder_mode())?;
+    Ok(inside)
 }
 
 /// Sets the permissions of `path`, whatever the umask.
@@ -100,27 +108,15 @@ fn start(
     place: &MeetingPlace,
     number: usize,
 ) -> Result<Program, Failure> {
-    let role = part.role;
-    let failed = |what: String, error: &std::io::Error| {
-        let errno = Errno::from_io_error(error).unwrap_or(Errno::AGAIN);
-        harness_failure(FailureKind::SetUp, what, errno).with_role(role)
-    };
-    let own = std::env::current_exe().map_err(|error| failed("finding ipcperf".into(), &error))?;
-    let errors = place.folder.join(format!("errors-{number}"));
-    let error_file =
-        File::create(&errors).map_err(|error| failed("creating a file".into(), &error))?;
-    let mut command = command(&own, assignment.spec.prefixes.for_role(role));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(error_file);
-    let mut child = command.spawn().map_err(|error| {
-        let failure = failed(format!("starting {}", command.get_program().display()), &error);
-        match error.kind() {
-            // Another attempt would not find it either.
-            ErrorKind::NotFound | ErrorKind::PermissionDenied => Failure {
-                transient: false,
-                ..failure.with_remedy(format!("correct --{}-prefix", role.name()))
-            },
-            _ => failure,
+    let (role, errors) = (part.role, place.folder.join(format!("errors-{number}")));
+    let prefix = assignment.spec.prefixes.for_role(role);
+    let mut child = spawn(prefix, &errors).map_err(|failure| match failure.errno {
+        // Another attempt would not find it either.
+        Some(libc::ENOENT | libc::EACCES) if prefix.is_some() => {
+            let remedy = format!("correct --{}-prefix", role.name());
+            Failure { transient: false, ..failure.with_remedy(remedy) }.with_role(role)
         }
+        _ => failure.with_role(role),
     })?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (Some(mut input), Some(report), Some(pid)) = (child.stdin.take(), child.stdout.take(), pid)
@@ -135,6 +131,21 @@ fn start(
     let _ = input.write_all(&line);
     let child = Child { role, pid, report: OwnedFd::from(report) };
     Ok(Program { child, _input: input, errors })
+}
+
+/// Starts this program as a peer, by `prefix`. Its standard error goes to the new file `errors`.
+fn spawn(prefix: Option<&str>, errors: &Path) -> Result<std::process::Child, Failure> {
+    let failed = |what: &str, error: &std::io::Error| {
+        let errno = Errno::from_io_error(error).unwrap_or(Errno::AGAIN);
+        harness_failure(FailureKind::SetUp, what, errno)
+    };
+    let own = std::env::current_exe().map_err(|error| failed("finding ipcperf", &error))?;
+    let errors = File::create(errors).map_err(|error| failed("creating a file", &error))?;
+    let mut command = command(&own, prefix);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
+    command
+        .spawn()
+        .map_err(|error| failed(&format!("starting {}", command.get_program().display()), &error))
 }
 
 /// Splits the command in front of a program into words, as a shell does, but expands nothing. Returns `None` if there is no
