@@ -284,14 +284,14 @@ fn a_file_that_others_may_write_to_needs_a_flag_to_run_what_it_names() {
         let printed: Vec<&str> = printed.lines().collect();
         assert_eq!(printed.len(), 2, "{printed:?}");
         assert!(
-            printed[0].ends_with(&format!("names a custom mechanism: {}", trap.program)),
+            printed[0].ends_with(&format!("names a program to run: {}", trap.program)),
             "{printed:?}"
         );
         for word in [
             &*trap.program,
             "--allow-custom",
             "other users may write to it",
-            "names custom mechanisms",
+            "names programs to run",
         ] {
             assert!(printed[1].contains(word), "no {word}: {printed:?}");
         }
@@ -335,7 +335,7 @@ fn a_study_that_others_may_write_to_needs_a_flag_to_run_what_it_names() {
         let printed = trap.sandbox.run(&format!("{command} {}", path.display())).expect(2);
         assert_eq!(printed.stdout, "");
         let listed =
-            printed.stderr.lines().filter(|line| line.contains("names a custom mechanism: "));
+            printed.stderr.lines().filter(|line| line.contains("names a program to run: "));
         assert_eq!(listed.count(), trap.mechanisms().len(), "{command}: {}", printed.stderr);
         assert!(
             printed.stderr.contains("add --allow-custom to run them"),

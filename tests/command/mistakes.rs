@@ -49,8 +49,8 @@ fn a_flag_with_a_list_can_be_given_more_than_once() {
 }
 
 #[test]
-fn a_word_reserved_for_later_is_unknown() {
-    refused("run -m pipe --mode 2exec", &["mode `2exec`"]);
+fn an_unknown_mode_is_named() {
+    refused("run -m pipe --mode 3proc", &["mode `3proc`"]);
 }
 
 #[test]

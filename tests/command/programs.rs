@@ -48,6 +48,9 @@ fn commands_in_front_of_the_programs_are_levels_and_stay_in_the_results() {
     let sandbox = Sandbox::open();
     let arguments =
         format!("{MEETING} --sender-prefix none --sender-prefix 'nice -n 1' --repetitions 1");
+    let plan =
+        sandbox.run("plan -m tcp -b 64 --mode 2exec --receiver-prefix sync").expect(0).stdout;
+    assert!(plan.contains("receiver prefix sync"), "{plan}");
     let file = measured(&sandbox, &arguments, 0);
     // Two blocks of four mechanisms and two levels.
     assert_eq!(file.samples.len(), 2 * 4 * 2, "{:?}", file.failures);

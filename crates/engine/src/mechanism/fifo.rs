@@ -6,7 +6,7 @@ use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 use ipcperf_model::{Failure, Mode, Role};
-use rustix::fs::{Mode as Access, OFlags, chmod, open};
+use rustix::fs::{Mode as Access, OFlags, chmod, open, rename};
 use rustix::io::Errno;
 
 use super::TempDir;
@@ -69,8 +69,12 @@ impl Meet for Fifo {
             _ => (None, &back, &there),
         };
         for path in own.into_iter().flatten() {
-            make_fifo(path).map_err(|e| setup_failure("mkfifo", e))?;
-            chmod(path, meeting.visitors().file_mode()).map_err(|e| setup_failure("chmod", e))?;
+            // The other peer must not find it before it may open it.
+            let unfinished = path.with_extension("new");
+            make_fifo(&unfinished).map_err(|e| setup_failure("mkfifo", e))?;
+            chmod(&unfinished, meeting.visitors().file_mode())
+                .map_err(|e| setup_failure("chmod", e))?;
+            rename(&unfinished, path).map_err(|e| setup_failure("rename", e))?;
         }
         // A nonblocking open for reading always succeeds, and one for writing once the other peer reads.
         let open = |path: &Path, access| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ipcperf_model::pacing::{DEFAULT_DURATION, Pacing};
 use ipcperf_model::rate::PerSecond;
 use ipcperf_model::size::Bytes;
-use ipcperf_model::{RunSpec, units};
+use ipcperf_model::{Role, RunSpec, units};
 use ipcperf_plan::machine::{NoiseDetection, noise_detection};
 use ipcperf_plan::{Case, CaseInstruments, MissingPart, Plan, StoppingRule};
 use ipcperf_results::analysis::{KNEE_MAX_RUNS, KNEE_MIN_RUNS};
@@ -40,6 +40,8 @@ const FACTOR_COLUMNS: &[PlanColumn] = &[
     PlanColumn { heading: "placement", cell: |case| case.placement.to_string() },
     PlanColumn { heading: "peers", cell: |case| peers_text(case) },
     PlanColumn { heading: "CPUs", cell: |case| cpus_text(&case.spec) },
+    PlanColumn { heading: "sender prefix", cell: |case| prefix_text(case, Role::Sender) },
+    PlanColumn { heading: "receiver prefix", cell: |case| prefix_text(case, Role::Receiver) },
     PlanColumn {
         heading: "rate",
         cell: |case| pacing_text(case, |pacing| PerSecond(pacing.rate_per_s).to_string()),
@@ -90,6 +92,10 @@ fn shared_line(shared: &[&PlanColumn], cases: &[Case]) -> Option<String> {
 
 fn peers_text(case: &Case) -> String {
     case.spec.peers.as_ref().map_or_else(String::new, |peers| peers.count.to_string())
+}
+
+fn prefix_text(case: &Case, role: Role) -> String {
+    case.spec.prefixes.for_role(role).unwrap_or_default().to_owned()
 }
 
 /// Formats the CPUs of the senders and those of the receivers, each once.
