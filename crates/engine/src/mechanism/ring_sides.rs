@@ -40,7 +40,8 @@ pub(super) fn pass(
         return Err(setup_failure("sendmsg", Errno::INVAL));
     }
     let mark = [mark];
-    retry_on_intr(|| sendmsg(&socket, &[IoSlice::new(&mark)], &mut passed, SendFlags::NOSIGNAL))
+    // Rust programs ignore SIGPIPE; macOS has no flag for it.
+    retry_on_intr(|| sendmsg(&socket, &[IoSlice::new(&mark)], &mut passed, SendFlags::empty()))
         .map_err(|e| setup_failure("sendmsg", e))?;
     Ok(())
 }
