@@ -10,7 +10,7 @@ import pytest
 from ipcperf.columns import FAILURE, PACED, PACED_RUN, PEER, PEERS_RUN, SAMPLE, SEVERAL_PEERS, Columns, Kind
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "results.schema.json").read_text())["$defs"]
-# Lists, which become comma-separated text or stay as they are. Options become separate columns.
+# Lists, which become comma-separated text or stay as they are. Options and prefixes become separate columns.
 OTHERWISE = {"cpus": Kind.TEXT, "instruments": Kind.TEXT, "warm_up_slices_ns": Kind.ANYTHING}
 KINDS = {"integer": Kind.INTEGER, "number": Kind.NUMBER, "string": Kind.TEXT, "boolean": Kind.BOOLEAN}
 
@@ -32,7 +32,7 @@ def of_schema(key: dict[str, Any]) -> Kind:
 )
 def test_every_key_of_the_schema_is_a_column_of_its_kind(line: str, columns: Columns) -> None:
     keys = SCHEMA[line]["properties"]
-    kinds = {name: OTHERWISE.get(name) or of_schema(key) for name, key in keys.items() if name != "options"}
+    kinds = {name: OTHERWISE.get(name) or of_schema(key) for name, key in keys.items() if name not in ("options", "prefixes")}
     assert columns == kinds
 
 

@@ -59,10 +59,12 @@ def of_observations(path: Path, records: Sequence[Record]) -> dict[str, pd.DataF
 def _plain(fields: Fields) -> Fields:
     plain = {**_ONCE_ALWAYS, **fields}
     options: Mapping[str, Any] = plain.pop("options")
+    prefixes: Mapping[str, Any] = plain.pop("prefixes", {})
     for name in ("cpus", "instruments"):
         if isinstance(plain.get(name), list):
             plain[name] = ",".join(map(str, plain[name]))
-    return plain | {f"option_{name}": value for name, value in options.items()}
+    commands = {f"prefix_{role}": command for role, command in prefixes.items()}
+    return plain | commands | {f"option_{name}": value for name, value in options.items()}
 
 
 def _pointed(fields: Fields) -> Fields:
