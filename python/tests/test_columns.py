@@ -32,7 +32,11 @@ def of_schema(key: dict[str, Any]) -> Kind:
 )
 def test_every_key_of_the_schema_is_a_column_of_its_kind(line: str, columns: Columns) -> None:
     keys = SCHEMA[line]["properties"]
-    kinds = {name: OTHERWISE.get(name) or of_schema(key) for name, key in keys.items() if name not in ("options", "prefixes")}
+    kinds = {
+        name: OTHERWISE.get(name) or of_schema(key)
+        for name, key in keys.items()
+        if name not in ("options", "prefixes")
+    }
     assert columns == kinds
 
 
