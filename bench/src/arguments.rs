@@ -44,7 +44,7 @@ pub(crate) enum Bench {
     Paced,
     /// Workloads with several peers, run with one, compared with those of two peers; takes about four minutes
     Peers,
-    /// Separately executed programs compared with forked processes, on one CPU; takes about two minutes
+    /// Separately executed programs compared with forked processes; takes about five minutes
     Programs,
     /// Round trips and streams of other tools compared with ours, on one CPU
     Tools(ToolsArguments),

@@ -1,35 +1,70 @@
 //! Mode 2exec from outside: separately executed programs, and the commands in front of them.
 
+use std::collections::BTreeSet;
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rustix::process::geteuid;
+use rustix::process::{Signal, geteuid};
 use serde_json::Value;
 
 use crate::mistakes::refused;
+use crate::processes::{descendants, signal, wait_for};
 use crate::results::{ResultsFile, text};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{HANG, Sandbox};
 use crate::skip::skip;
 
 /// Short runs of every mechanism whose peers meet by name.
 const MEETING: &str =
-    "-m fifo,tcp,shm-ring,unix-stream-named -w round-trip -b 64 --total 6400 --mode 2exec";
+    "-m fifo,tcp,udp,shm-ring,unix-stream-named -w round-trip -b 64 --total 6400 --mode 2exec";
 /// Command that makes the peer of another user.
 const OTHER_USER: &str = "'setpriv --reuid 1000 --regid 1000 --clear-groups'";
 
+/// Study of the effect of a command.
+const STUDY: &str = r#"
+name = "prefixes"
+title = "Lower priority"
+question = "Does a lower priority of the sender change the round trip?"
+
+[sampling]
+repetitions = 6
+
+[[matrix]]
+mechanism = "fifo"
+workload = "round-trip"
+buffer = "64"
+mode = "2exec"
+sender_prefix = ["none", "nice -n 1"]
+
+[[hypothesis]]
+id = "H1"
+claim = "A lower priority changes the round trip."
+test = "differs"
+first = { sender_prefix = "nice -n 1" }
+second = { sender_prefix = "none" }
+"#;
+
 /// Runs `arguments`, which contain words in single quotes.
 fn measured(sandbox: &Sandbox, arguments: &str, code: i32) -> ResultsFile {
-    measured_by(Path::new(env!("CARGO_BIN_EXE_ipcperf")), sandbox, arguments, code)
+    measured_by(&ipcperf(), sandbox, arguments, code)
 }
 
-fn measured_by(program: &Path, sandbox: &Sandbox, arguments: &str, code: i32) -> ResultsFile {
+fn ipcperf() -> PathBuf {
+    env!("CARGO_BIN_EXE_ipcperf").into()
+}
+
+/// Returns the command that `program` runs with `arguments`.
+fn command(program: &Path, sandbox: &Sandbox, arguments: &str) -> Command {
     let results = sandbox.results();
     let arguments = format!("run --force --attempts 1 --out {} {arguments}", results.display());
     let mut command = Command::new(program);
     command.args(shlex::split(&arguments).expect("closed quotes"));
-    sandbox.finish(sandbox.place(command, "")).expect(code);
+    sandbox.place(command, "")
+}
+
+fn measured_by(program: &Path, sandbox: &Sandbox, arguments: &str, code: i32) -> ResultsFile {
+    sandbox.finish(command(program, sandbox, arguments)).expect(code);
     sandbox.assert_nothing_left();
     ResultsFile::read(&sandbox.results())
 }
@@ -52,10 +87,10 @@ fn commands_in_front_of_the_programs_are_levels_and_stay_in_the_results() {
         sandbox.run("plan -m tcp -b 64 --mode 2exec --receiver-prefix sync").expect(0).stdout;
     assert!(plan.contains("receiver prefix sync"), "{plan}");
     let file = measured(&sandbox, &arguments, 0);
-    // Two blocks of four mechanisms and two levels.
-    assert_eq!(file.samples.len(), 2 * 4 * 2, "{:?}", file.failures);
+    // Two blocks of five mechanisms and two levels.
+    assert_eq!(file.samples.len(), 2 * 5 * 2, "{:?}", file.failures);
     let with_prefix = |sample: &&Value| sample["prefixes"]["sender"] == "nice -n 1";
-    assert_eq!(file.samples.iter().filter(with_prefix).count(), 2 * 4);
+    assert_eq!(file.samples.iter().filter(with_prefix).count(), 2 * 5);
     let ids = file.samples.iter().filter(with_prefix).map(|sample| text(sample, "case_id"));
     ids.for_each(|id| assert!(id.ends_with("/sender-prefix=nice -n 1"), "{id}"));
     let results = sandbox.results().display().to_string();
@@ -89,11 +124,11 @@ fn programs_of_two_users_meet() {
             set_permissions(sandbox.path(folder), mode).expect("permissions");
         }
         let file = measured_by(&program, &sandbox, &arguments, 0);
-        assert_eq!(file.samples.len(), 2 * 4, "{role}: {:?}", file.failures);
+        assert_eq!(file.samples.len(), 2 * 5, "{role}: {:?}", file.failures);
     }
 }
 
-/// A network namespace has a loopback interface of its own; a path is not hidden.
+/// A network namespace has a separate loopback interface; a path is not hidden.
 #[test]
 fn what_a_namespace_hides_is_a_failure_that_names_it() {
     if let Some(why) = lack("unshare") {
@@ -103,8 +138,10 @@ fn what_a_namespace_hides_is_a_failure_that_names_it() {
     let file =
         measured(&sandbox, &format!("{MEETING} --sender-prefix 'unshare -n' --repetitions 1"), 4);
     assert_eq!(file.samples.len(), 2 * 3, "{:?}", file.failures);
-    assert_eq!(file.failures.len(), 2, "of tcp");
-    for failure in &file.failures {
+    let (of_tcp, of_udp): (Vec<_>, Vec<_>) =
+        file.failures.iter().partition(|failure| failure["mechanism"] == "tcp");
+    assert_eq!((of_tcp.len(), of_udp.len()), (2, 2));
+    for failure in of_tcp {
         assert_eq!(
             (&failure["what"], &failure["transient"]),
             (&"unreachable".into(), &false.into())
@@ -117,6 +154,70 @@ fn what_a_namespace_hides_is_a_failure_that_names_it() {
     let place = text(&file.failures[0], "where");
     // Before Linux 5.6 there are no time namespaces, and unshare fails.
     assert!(place.contains("time namespace") || place.contains("exited"), "{place}");
+}
+
+/// The interface of another network namespace is up, but leads nowhere.
+#[test]
+fn datagrams_that_do_not_arrive_are_noticed_before_the_run() {
+    if let Some(why) = lack("unshare").or_else(|| lack("ip")) {
+        return skip("peers in another network", &why);
+    }
+    let sandbox = Sandbox::open();
+    let script = sandbox.write_script("lo-up", "#!/bin/sh\nip link set lo up && exec \"$@\"");
+    let prefix = format!("'unshare -n {}'", script.display());
+    let arguments =
+        format!("-m udp -b 64 --total 6400 --mode 2exec --sender-prefix {prefix} --repetitions 1");
+    for failure in measured(&sandbox, &arguments, 4).failures {
+        assert_eq!(failure["what"], "unreachable", "{failure}");
+        assert!(text(&failure, "remedy").contains("another namespace (network)"), "{failure}");
+    }
+}
+
+fn has_mapped_a_ring(pid: u32) -> bool {
+    // Gone by now, perhaps.
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    maps.contains("ipcperf-ring")
+}
+
+/// The peers are no children of the worker, so the death of their parent does not end them.
+#[test]
+fn programs_that_another_one_has_started_end_with_the_command() {
+    if let Some(why) = lack("setsid") {
+        return skip("peers that another program has forked", &why);
+    }
+    let sandbox = Sandbox::open();
+    let arguments = "-m shm-ring -b 64 --total 1000000GB --mode 2exec --timeout 600 --repetitions 1 \
+                     --sender-prefix 'setsid -f -w' --receiver-prefix 'setsid -f -w'";
+    let command = sandbox.start(command(&ipcperf(), &sandbox, arguments));
+    // Before, the peers might not have read what they are to do.
+    let have_met = || {
+        let ids = descendants(command.id());
+        (ids.into_iter().filter(|&id| has_mapped_a_ring(id)).count() == 2).then_some(())
+    };
+    wait_for("two peers that have met", HANG, have_met);
+    signal(command.id(), Signal::KILL);
+    command.finish(HANG);
+    sandbox.assert_nothing_left();
+}
+
+#[test]
+fn prefixes_are_factors_of_a_study() {
+    let sandbox = Sandbox::open();
+    let path = sandbox.path("prefixes.toml");
+    std::fs::write(&path, STUDY).expect("a study");
+    let path = path.display();
+    sandbox.run(&format!("study check {path}")).expect(0);
+    let out = sandbox.path("out.jsonl").display().to_string();
+    let judged = sandbox.run(&format!("study run {path} --force --out {out}")).expect(0).stdout;
+    assert!(judged.contains("H1"), "{judged}");
+    let file = ResultsFile::read(&sandbox.path("out.jsonl"));
+    let prefix = |sample: &Value| sample["prefixes"]["sender"].as_str().map(str::to_owned);
+    let prefixes: BTreeSet<Option<String>> = file.samples.iter().map(prefix).collect();
+    assert_eq!(prefixes, [None, Some("nice -n 1".to_owned())].into());
+    set_permissions(sandbox.path("prefixes.toml"), Permissions::from_mode(0o666))
+        .expect("permissions");
+    let said = sandbox.run(&format!("study plan {path}")).expect(2).stderr;
+    assert!(said.contains("nice -n 1") && said.contains("--allow-custom"), "{said}");
 }
 
 #[test]
@@ -134,6 +235,7 @@ fn a_command_that_starts_no_peer_is_a_failure_with_its_last_line() {
     }
     for failure in run("true") {
         assert_eq!((&failure["what"], &failure["transient"]), (&"died".into(), &false.into()));
+        assert!(text(&failure, "remedy").contains("--receiver-prefix"), "{failure}");
     }
     for failure in run("no-such-program") {
         assert_eq!((&failure["what"], &failure["transient"]), (&"set-up".into(), &false.into()));

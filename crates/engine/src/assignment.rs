@@ -1,4 +1,4 @@
-//! Input of a worker, or of a peer in a program of its own: a run, the names that it may create, and the journal that lists
+//! Input of a worker, or of a peer in a separate program: a run, the names that it may create, and the journal that lists
 //! them.
 
 use std::os::fd::OwnedFd;
@@ -27,7 +27,7 @@ pub struct Assignment {
     pub comm: Option<String>,
 }
 
-/// One line of JSON that a peer in a program of its own reads from its standard input.
+/// One line of JSON that a peer in a separate program reads from its standard input.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PeerAssignment {
     /// Assignment of the worker.

@@ -34,13 +34,10 @@ impl Namespaces {
         Self(KINDS.iter().filter_map(|(kind, _)| number(kind)).collect())
     }
 
-    /// Kinds of namespaces in which `self` and `other` differ.
-    fn differences<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'static str> + 'a {
-        let differs = |kind: &str| {
-            let pair = self.0.get(kind).zip(other.0.get(kind));
-            pair.is_some_and(|(own, other)| own != other)
-        };
-        KINDS.iter().map(|(kind, _)| *kind).filter(move |kind| differs(kind))
+    /// Whether `self` and `other` have different namespaces of `kind`.
+    fn differs(&self, other: &Self, kind: &str) -> bool {
+        let pair = self.0.get(kind).zip(other.0.get(kind));
+        pair.is_some_and(|(own, other)| own != other)
     }
 
     /// Checks that times of `role`, which runs in `self`, can be compared with those of `other`.
@@ -48,7 +45,7 @@ impl Namespaces {
     /// # Errors
     /// Returns a failure if their clocks may differ.
     pub fn check_clock(&self, other: &Self, role: Role) -> Result<(), Failure> {
-        if !self.differences(other).any(|kind| kind == TIME) {
+        if !self.differs(other, TIME) {
             return Ok(());
         }
         let place =
@@ -57,14 +54,19 @@ impl Namespaces {
         Err(Failure::new(FailureKind::SetUp, place).with_remedy(remedy).with_role(role))
     }
 
-    /// Adds to a `failure` of `role`, which runs in `self`, the namespaces that may hide the other peer. `command` runs in
+    /// Adds to a `failure` of `role`, which runs in `self`, the namespaces that may hide the other peer. The command runs in
     /// `other`.
     #[must_use]
     pub fn explain(&self, other: &Self, failure: Failure, role: Role) -> Failure {
-        let name = |kind| KINDS.iter().find(|(known, _)| *known == kind).map(|(_, name)| *name);
-        let different: Vec<&str> = self.differences(other).filter_map(name).collect();
-        if failure.what != FailureKind::Unreachable || different.is_empty() {
+        if failure.what != FailureKind::Unreachable {
             return failure;
+        }
+        let different = KINDS.iter().filter(|(kind, _)| self.differs(other, kind));
+        let different: Vec<&str> = different.map(|(_, name)| *name).collect();
+        if different.is_empty() {
+            let remedy = "check whether the other peer has started, and whether a firewall or a security module (AppArmor, \
+                SELinux) keeps the two apart";
+            return if failure.remedy.is_some() { failure } else { failure.with_remedy(remedy) };
         }
         let (role, names) = (role.name(), different.join(", "));
         let namespaces = if different.len() == 1 { "namespace" } else { "namespaces" };
@@ -89,7 +91,8 @@ mod tests {
         let (own, other) = (namespaces(1, 5), namespaces(2, 5));
         let explained = own.explain(&other, unreachable(), Role::Sender);
         assert!(explained.remedy.unwrap().contains("another namespace (network) than ipcperf"));
-        assert_eq!(own.explain(&own, unreachable(), Role::Sender), unreachable());
+        let explained = own.explain(&own, unreachable(), Role::Sender);
+        assert!(explained.remedy.unwrap().contains("firewall"));
         let another = Failure::new(FailureKind::SetUp, "bind");
         assert_eq!(own.explain(&other, another.clone(), Role::Sender), another);
     }

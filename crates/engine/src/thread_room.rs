@@ -5,11 +5,11 @@ use std::ptr;
 use ipcperf_model::parallel::THREAD_ROOM_BYTES;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// Checks that there is address space for `threads` more threads ([`THREAD_ROOM_BYTES`] each), which the standard
-/// library would otherwise find missing in a thread that has started, and end the process.
+/// Checks that the address space has room for `threads` more threads ([`THREAD_ROOM_BYTES`] each). Otherwise the standard
+/// library may end the whole process when a thread that has started finds too little.
 ///
 /// # Errors
-/// Returns `ENOMEM` if there is not.
+/// Returns `ENOMEM` if it does not.
 pub(crate) fn check_thread_room(threads: usize) -> rustix::io::Result<()> {
     let bytes = threads.saturating_mul(THREAD_ROOM_BYTES);
     // SAFETY: a new anonymous mapping at an address that the kernel chooses overlaps no other memory, nothing else knows

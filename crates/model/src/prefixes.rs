@@ -15,7 +15,7 @@ pub struct Prefixes {
 }
 
 impl Prefixes {
-    /// Whether there is none.
+    /// Whether no program has a command.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sender.is_none() && self.receiver.is_none()
@@ -38,5 +38,30 @@ impl Prefixes {
         };
         let sender = condition("sender-prefix", &self.sender);
         sender.into_iter().chain(condition("receiver-prefix", &self.receiver)).collect()
+    }
+}
+
+/// Splits a command into words, as a shell does, but expands nothing. Returns `None` if it has no word, a quote is open, or a
+/// character cannot be part of a line.
+#[must_use]
+pub fn split_words(command: &str) -> Option<Vec<String>> {
+    if command.chars().any(char::is_control) {
+        return None;
+    }
+    shlex::split(command).filter(|words| !words.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_split_as_by_a_shell() {
+        let words = |command| split_words(command).unwrap();
+        assert_eq!(words("chrt -f  50"), ["chrt", "-f", "50"]);
+        assert_eq!(words("env A='b c' \"d e\" $HOME"), ["env", "A=b c", "d e", "$HOME"]);
+        for wrong in ["", "  ", "'open", "a\nb", "a\u{7}b"] {
+            assert_eq!(split_words(wrong), None, "{wrong:?}");
+        }
     }
 }

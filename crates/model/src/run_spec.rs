@@ -96,7 +96,7 @@ pub enum WarmUp {
 }
 
 impl WarmUp {
-    /// Returns the requested duration, ns; `None` if there is none.
+    /// Returns the requested duration, ns; `None` if no duration was requested.
     #[must_use]
     pub const fn duration_ns(self) -> Option<u64> {
         match self {

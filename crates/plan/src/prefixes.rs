@@ -1,7 +1,6 @@
 //! Parses the commands in front of the programs of mode 2exec.
 
-use ipcperf_engine::worker::prefix_words;
-use ipcperf_model::prefixes::Prefixes;
+use ipcperf_model::prefixes::{Prefixes, split_words};
 use ipcperf_model::{Gate, Mode, RunSpec};
 
 use crate::factor::Factor;
@@ -9,7 +8,7 @@ use crate::factor_error::{FactorError, Reason};
 use crate::typed::{TypedLevels, TypedPrefixes};
 
 /// Level that stands for no command.
-const NONE: &str = "none";
+const NONE: &str = Factor::SenderPrefix.default_text();
 
 /// Commands, each setting parsed separately.
 #[derive(Debug)]
@@ -31,7 +30,7 @@ impl TypedPrefixes<'_> {
     }
 }
 
-/// Parses the levels of `factor`. A command may contain commas, so each level is a text of its own.
+/// Parses the levels of `factor`. A command may contain commas, so each text is one level.
 fn parse(
     factor: Factor,
     levels: Option<TypedLevels<'_>>,
@@ -39,7 +38,7 @@ fn parse(
     let Some(levels) = levels else { return Ok(vec![None]) };
     let parse = |text: &str| match text.trim() {
         NONE => Ok(None),
-        command if prefix_words(command).is_some() => Ok(Some(command.to_owned())),
+        command if split_words(command).is_some() => Ok(Some(command.to_owned())),
         other => {
             let takes = "a command without control characters, such as 'chrt -f 50', or none";
             Err(FactorError::new(factor, other, Reason::Takes(takes.to_owned())))
@@ -85,7 +84,7 @@ impl ParsedPrefixes {
     }
 }
 
-/// Returns the levels of `prefixes` for `mode`: one without commands if its peers are not programs of their own.
+/// Returns the levels of `prefixes` for `mode`: one without commands if its peers are not separate programs.
 pub(super) fn levels(prefixes: &[Prefixes], mode: Mode) -> Vec<Prefixes> {
     match mode {
         Mode::TwoPrograms => prefixes.to_vec(),
@@ -97,7 +96,7 @@ pub(super) fn levels(prefixes: &[Prefixes], mode: Mode) -> Vec<Prefixes> {
 pub(super) fn check_stored(spec: &RunSpec) -> Result<(), String> {
     let commands = [&spec.prefixes.sender, &spec.prefixes.receiver];
     let mut commands = commands.into_iter().flatten();
-    let are_valid = commands.all(|one| one != NONE && prefix_words(one).is_some());
+    let are_valid = commands.all(|one| one != NONE && split_words(one).is_some());
     let is_valid = match spec.mode {
         Mode::TwoPrograms => are_valid && spec.gate == Gate::Open,
         _ => spec.prefixes.is_empty(),

@@ -54,7 +54,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns the custom mechanisms, and the commands in front of its own programs, that the plan runs.
+    /// Returns the custom mechanisms, and the commands in front of programs (`--sender-prefix`), that the plan runs.
     pub fn custom_programs(&self) -> BTreeSet<String> {
         let named = self.cases.iter().filter_map(|case| case.spec.mechanism.custom());
         let prefixes = self.cases.iter().map(|case| &case.spec.prefixes);

@@ -151,9 +151,12 @@ pub enum Error {
 /// Returns `EINVAL` for more slots than a pool can have or more bytes than the address space has; else the system's
 /// error for the memory: `ENOMEM`, `EMFILE`, or `ENOSYS` before Linux 3.17.
 pub fn ring(options: &Options) -> io::Result<(Producer, Consumer)> {
-    let geometry =
-        Geometry::from_options(options, memory::page_bytes()).ok_or(io::ErrorKind::InvalidInput)?;
-    sides(Arc::new(Memory::map(geometry)?), options.waiting)
+    sides(Arc::new(Memory::map(geometry(options)?)?), options.waiting)
+}
+
+fn geometry(options: &Options) -> io::Result<Geometry> {
+    let geometry = Geometry::from_options(options, memory::page_bytes());
+    geometry.ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
 /// Creates the two sides of a ring in `memory`.

@@ -3,13 +3,12 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use crate::geometry::Geometry;
 use crate::liveness::{Lifeline, lifelines};
-use crate::memory::{self, Memory};
+use crate::memory::Memory;
 use crate::sync::Arc;
-use crate::{Consumer, Options, Producer};
+use crate::{Consumer, Options, Producer, geometry};
 
-/// What the program of the other side needs to open it: two descriptors, to be passed over a Unix domain socket
+/// Two descriptors with which the program of the other side opens it, to be passed over a Unix domain socket
 /// (`SCM_RIGHTS`). Both programs must use the same [`Options`].
 #[derive(Debug)]
 pub struct RemoteSide {
@@ -60,11 +59,6 @@ impl RemoteSide {
         let memory = Arc::new(Memory::open(&self.memory, geometry(options)?)?);
         Ok(Consumer::new(memory, options.waiting, Lifeline::from(self.lifeline)))
     }
-}
-
-fn geometry(options: &Options) -> io::Result<Geometry> {
-    let geometry = Geometry::from_options(options, memory::page_bytes());
-    geometry.ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
 #[cfg(test)]

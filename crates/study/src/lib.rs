@@ -170,9 +170,9 @@ impl Study {
         Ok(Self { origin, ..study })
     }
 
-    /// Returns the custom mechanisms that its matrices name, with absolute paths.
-    pub fn custom_mechanisms(&self) -> BTreeSet<String> {
-        self.matrices.iter().flat_map(Matrix::custom_mechanisms).collect()
+    /// Returns the custom mechanisms that its matrices name, with absolute paths, and the commands in front of programs.
+    pub fn custom_programs(&self) -> BTreeSet<String> {
+        self.matrices.iter().flat_map(Matrix::custom_programs).collect()
     }
 
     /// Plans the runs of the study on this machine. Loads or executes the files of custom mechanisms to query their

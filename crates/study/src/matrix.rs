@@ -7,8 +7,8 @@ use ipcperf_model::suggestion::nearest;
 use ipcperf_model::{CustomKind, PayloadCheck};
 use ipcperf_plan::{
     CustomFiles, Error, Factor, FactorError, MAX_CELLS, OptionSetting, ParsedRequest, Request,
-    TypedLevels, TypedMessageOptions, TypedPacing, TypedPeers, TypedRequest, custom_name,
-    mechanism_names, options_prefix,
+    TypedLevels, TypedMessageOptions, TypedPacing, TypedPeers, TypedPrefixes, TypedRequest,
+    custom_name, mechanism_names, options_prefix,
 };
 
 use super::document::Entry;
@@ -16,7 +16,7 @@ use super::key::Requirement;
 use super::length::Length;
 use super::mistake::Mistakes;
 use super::section_keys::MATRIX;
-use super::selection::{FACTORS, MAX_LEVELS, canonical};
+use super::selection::{COMMAND_FACTORS, FACTORS, MAX_LEVELS, canonical, split_levels};
 use super::values::Values;
 
 /// A matrix of cases.
@@ -137,12 +137,16 @@ impl Matrix {
         self.options.iter().filter(is_meant).map(OptionKey::setting).collect()
     }
 
-    /// Returns the custom mechanisms that it names, with absolute paths.
-    pub(super) fn custom_mechanisms(&self) -> BTreeSet<String> {
-        let tables = std::iter::once(&self.values).chain(self.overrides().map(|(_, other)| other));
-        let levels = tables.filter_map(|values| values.levels("mechanism")).flatten();
-        let words = levels.flat_map(|level| level.split(','));
-        words.filter_map(|word| custom_name(word.trim())).collect()
+    /// Returns the custom mechanisms that it names, with absolute paths, and the commands in front of programs.
+    pub(super) fn custom_programs(&self) -> BTreeSet<String> {
+        let tables =
+            || std::iter::once(&self.values).chain(self.overrides().map(|(_, other)| other));
+        let levels = |factor| tables().filter_map(move |values| values.levels(factor)).flatten();
+        let words = levels(Factor::Mechanism.key()).flat_map(|level| level.split(','));
+        let mechanisms = words.filter_map(|word| custom_name(word.trim()));
+        let commands = COMMAND_FACTORS.into_iter().flat_map(levels).cloned();
+        let none = Factor::SenderPrefix.default_text();
+        mechanisms.chain(commands.filter(|command| command.trim() != none)).collect()
     }
 
     /// Shortens a request for `--quick`: every second size of a long list, and at most ten repetitions.
@@ -321,7 +325,7 @@ fn levels_of(values: &Values) -> impl Iterator<Item = (&'static str, &[String])>
 /// error, and nothing is checked against them.
 fn canonical_levels(factor: &str, written: &[String]) -> BTreeSet<String> {
     let few = Some(written).filter(|written| level_count(written) <= MAX_LEVELS);
-    let words = few.into_iter().flatten().flat_map(|level| level.split(','));
+    let words = few.into_iter().flatten().flat_map(|level| split_levels(factor, level));
     words.flat_map(|word| canonical(factor, word)).collect()
 }
 
@@ -346,6 +350,10 @@ fn typed(values: &Values, custom_files: CustomFiles) -> TypedRequest<'_> {
             knee: None,
         },
         peers: TypedPeers { peers: words(Factor::Peers), traffic: words(Factor::Traffic) },
+        prefixes: TypedPrefixes {
+            sender: words(Factor::SenderPrefix),
+            receiver: words(Factor::ReceiverPrefix),
+        },
         message_options: TypedMessageOptions {
             touch: words(Factor::Touch),
             payload: words(Factor::Payload),

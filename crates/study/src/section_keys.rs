@@ -199,6 +199,19 @@ const MATRIX_KEYS: &[Key] = &[
         "traffic of the workload pairs: stream, round-trip",
     ),
     factor_key(
+        Factor::SenderPrefix,
+        ValueType::Levels,
+        "[\"none\", \"chrt -f 50\"]",
+        "in mode 2exec: command that starts the sender's program; none: without a command. A command may contain commas: write \
+            several as a list",
+    ),
+    factor_key(
+        Factor::ReceiverPrefix,
+        ValueType::Levels,
+        "[\"none\", \"chrt -f 50\"]",
+        "the same for the receiver's program",
+    ),
+    factor_key(
         Factor::Rate,
         ValueType::Levels,
         "\"1k,20k\"",

@@ -18,7 +18,7 @@ const MECHANISM: &str = Factor::Mechanism.key();
 
 /// The factors by which cases differ. Options are also factors; their names begin with the mechanism. Matrix keys that
 /// are factors have the same names.
-pub const FACTORS: [&str; 17] = [
+pub const FACTORS: [&str; 19] = [
     MATRIX,
     MECHANISM,
     Factor::Workload.key(),
@@ -32,6 +32,8 @@ pub const FACTORS: [&str; 17] = [
     Factor::FirstTouch.key(),
     Factor::Reply.key(),
     Factor::Peers.key(),
+    Factor::SenderPrefix.key(),
+    Factor::ReceiverPrefix.key(),
     Factor::Rate.key(),
     Factor::Arrivals.key(),
     Factor::Pacer.key(),
@@ -198,7 +200,7 @@ fn levels(
         mistakes.add(entry.location(), what, "use a level, or a list of levels");
         return None;
     };
-    let words = words.iter().flat_map(|words| words.split(','));
+    let words = words.iter().flat_map(|words| split_levels(factor, words));
     let levels: Vec<String> =
         words.flat_map(|word| canonical(factor, word)).take(MAX_LEVELS + 1).collect();
     if levels.len() > MAX_LEVELS {
@@ -207,6 +209,15 @@ fn levels(
         return None;
     }
     Some(levels.into_iter().collect())
+}
+
+/// The factors whose levels are commands, which may contain commas.
+pub(crate) const COMMAND_FACTORS: [&str; 2] =
+    [Factor::SenderPrefix.key(), Factor::ReceiverPrefix.key()];
+
+/// Returns the levels of `factor` in `text`: a comma-separated list, or one command.
+pub(crate) fn split_levels<'a>(factor: &str, text: &'a str) -> Vec<&'a str> {
+    if COMMAND_FACTORS.contains(&factor) { vec![text] } else { text.split(',').collect() }
 }
 
 /// Returns the levels that `word` names in canonical form, in which they can be compared: sizes in bytes, ranges

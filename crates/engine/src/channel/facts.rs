@@ -68,7 +68,7 @@ pub struct Mechanism<'a> {
 /// Type of [`Mechanism::meet`].
 pub type MeetFn = fn(&RunSpec, &Mechanism<'_>, &ProgramPart) -> Result<ProgramReport, Failure>;
 
-/// Report of a peer in a program of its own, as the worker reads it.
+/// Report of a peer in a separate program, as the worker reads it.
 pub type ProgramReport = serde_json::Value;
 
 /// Support of a mechanism for more than two peers, each with a separate connection.

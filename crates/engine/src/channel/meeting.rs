@@ -4,13 +4,14 @@
 //! receiver creates what has a name, as a server does, and the sender looks for it until it is there.
 
 use std::fs;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use ipcperf_model::{Failure, FailureKind, Role};
-use rustix::fs::Mode;
+use rustix::fs::{Mode, chmod};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -53,15 +54,6 @@ impl Visitors {
         match self {
             Self::SameUser => Mode::RUSR | Mode::WUSR,
             Self::AnyUser => Mode::from_raw_mode(0o666),
-        }
-    }
-
-    /// Permissions of the folder that contains them. Its name is known to the programs of the run alone.
-    #[must_use]
-    pub fn folder_mode(self) -> Mode {
-        match self {
-            Self::SameUser => Mode::RWXU,
-            Self::AnyUser => Mode::from_raw_mode(0o777),
         }
     }
 }
@@ -177,7 +169,7 @@ impl<'a> Meeting<'a> {
             match call() {
                 Err(errno) if is_early(errno) && Instant::now() < self.end => sleep(PAUSE),
                 Err(errno) => {
-                    return Err(unreachable(format!("{} {what}", self.role.name()), errno));
+                    return Err(unreachable(format!("the {}, {what}", self.role.name()), errno));
                 }
                 Ok(done) => return Ok(done),
             }
@@ -189,11 +181,27 @@ impl<'a> Meeting<'a> {
     /// # Errors
     /// Returns [`FailureKind::SetUp`] if it cannot be written.
     pub fn publish(&self, name: &str, text: &str) -> Result<(), Failure> {
+        self.create(name, |unfinished| fs::write(unfinished, text))
+    }
+
+    /// Creates the file `name` with `make`, which gets another path. The other peer finds the file once it is complete and
+    /// accessible.
+    ///
+    /// # Errors
+    /// Returns [`FailureKind::SetUp`] if it cannot be created.
+    pub fn create(
+        &self,
+        name: &str,
+        make: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         let (path, unfinished) = (self.path(name), self.path(&format!("new-{name}")));
-        let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path));
-        written.map_err(|error| Failure {
+        let finish = || {
+            chmod(&unfinished, self.place.visitors.file_mode())?;
+            fs::rename(&unfinished, &path)
+        };
+        make(&unfinished).and_then(|()| finish()).map_err(|error| Failure {
             errno: error.raw_os_error(),
-            ..Failure::new(FailureKind::SetUp, format!("writing {}", path.display()))
+            ..Failure::new(FailureKind::SetUp, format!("creating {}", path.display()))
         })
     }
 
@@ -203,14 +211,9 @@ impl<'a> Meeting<'a> {
     /// Returns [`FailureKind::Unreachable`] if it is not found.
     pub fn published(&self, name: &str) -> Result<String, Failure> {
         let path = self.path(name);
+        let is_absent = |errno| errno == Errno::NOENT;
         self.retry(&format!("reading {}", path.display()), is_absent, || read(&path))
     }
-}
-
-/// Whether `errno` says that a name does not exist yet.
-#[must_use]
-pub fn is_absent(errno: Errno) -> bool {
-    errno == Errno::NOENT
 }
 
 fn read(path: &Path) -> Result<String, Errno> {

@@ -1,12 +1,10 @@
 //! `fifo`: a pipe with a name in the file system.
 
-use std::path::Path;
-
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 use ipcperf_model::{Failure, Mode, Role};
-use rustix::fs::{Mode as Access, OFlags, chmod, open, rename};
+use rustix::fs::{Mode as Access, OFlags, open};
 use rustix::io::Errno;
 
 use super::TempDir;
@@ -50,6 +48,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ..Mechanism::BASE
 };
 
+/// Name of the FIFO from the sender to the receiver.
+const THERE: &str = "there";
+/// Name of the other FIFO.
+const BACK: &str = "back";
+
 struct Fifo;
 
 impl Channel for Fifo {
@@ -57,31 +60,28 @@ impl Channel for Fifo {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<PipeEnd>, Failure> {
         let scratch = TempDir::new()?;
-        open_endpoints(new_fifo(&scratch, "there")?, new_fifo(&scratch, "back")?, setup)
+        open_endpoints(new_fifo(&scratch, THERE)?, new_fifo(&scratch, BACK)?, setup)
     }
 }
 
 impl Meet for Fifo {
     fn meet(setup: &Setup<'_>, meeting: &Meeting<'_>) -> Result<(PipeEnd, Granted), Failure> {
-        let (there, back) = (meeting.path("there"), meeting.path("back"));
-        let (own, incoming, outgoing) = match meeting.role() {
-            Role::Receiver => (Some([&back, &there]), &there, &back),
-            _ => (None, &back, &there),
+        let (incoming, outgoing) = match meeting.role() {
+            Role::Receiver => {
+                for name in [BACK, THERE] {
+                    meeting.create(name, |path| Ok(make_fifo(path)?))?;
+                }
+                (THERE, BACK)
+            }
+            _ => (BACK, THERE),
         };
-        for path in own.into_iter().flatten() {
-            // The other peer must not find it before it may open it.
-            let unfinished = path.with_extension("new");
-            make_fifo(&unfinished).map_err(|e| setup_failure("mkfifo", e))?;
-            chmod(&unfinished, meeting.visitors().file_mode())
-                .map_err(|e| setup_failure("chmod", e))?;
-            rename(&unfinished, path).map_err(|e| setup_failure("rename", e))?;
-        }
         // A nonblocking open for reading always succeeds, and one for writing once the other peer reads.
-        let open = |path: &Path, access| {
+        let open = |name, access| {
+            let path = meeting.path(name);
             let flags = OFlags::CLOEXEC | OFlags::NONBLOCK | access;
             let is_early = |errno| matches!(errno, Errno::NOENT | Errno::NXIO);
             let what = format!("opening {}", path.display());
-            meeting.retry(&what, is_early, || open(path, flags, Access::empty()))
+            meeting.retry(&what, is_early, || open(&path, flags, Access::empty()))
         };
         let read = open(incoming, OFlags::RDONLY)?;
         let write = open(outgoing, OFlags::WRONLY)?;

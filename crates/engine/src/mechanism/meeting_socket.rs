@@ -1,7 +1,7 @@
 //! Stream sockets of two programs: one listens, the other one connects and names the secret of the run.
 //!
 //! Every local process may connect to a port, and every process of a user to this user's sockets, so the accepted
-//! connection need not be the peer's. One without the secret is closed, and the next one is awaited.
+//! connection need not be the peer's. One of another user or without the secret is closed, and the next one is awaited.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -11,20 +11,36 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio, read, write};
 use rustix::net::addr::SocketAddrArg;
 use rustix::net::{connect, listen};
+use rustix::process::geteuid;
 
 use super::setup_failure::setup_failure;
-use crate::channel::Meeting;
+use crate::channel::{Meeting, Visitors};
 use crate::platform::close_on_exec::{SocketFlags, accept_with};
+use crate::platform::socket_options::peer_uid;
 
 /// Length requested for the queue; the system grants at most `net.core.somaxconn`.
 const BACKLOG: i32 = 128;
 /// Maximum time that a connection may take to name the secret.
 const INTRODUCTION: Duration = Duration::from_secs(1);
 
+/// Predicate that decides whether a connection may be that of the peer, before it has named the secret.
+pub(super) type IsAdmitted = fn(accepted: &OwnedFd, visitors: Visitors) -> bool;
+
+/// Admits every connection: the kernel does not know the user at the other end of a TCP connection.
+pub(super) fn any_user(_: &OwnedFd, _: Visitors) -> bool {
+    true
+}
+
+/// Admits connections of this user, unless other users are expected: for Unix domain sockets.
+pub(super) fn expected_user(accepted: &OwnedFd, visitors: Visitors) -> bool {
+    visitors == Visitors::AnyUser || peer_uid(accepted) == Ok(geteuid().as_raw())
+}
+
 /// Waits for the peer to connect to `listener`, which is bound to `address`, and returns its blocking connection.
 pub(super) fn accept_peer(
     listener: &OwnedFd,
     address: &str,
+    is_admitted: IsAdmitted,
     meeting: &Meeting<'_>,
 ) -> Result<OwnedFd, Failure> {
     listen(listener, BACKLOG).map_err(|e| setup_failure("listen", e))?;
@@ -35,7 +51,7 @@ pub(super) fn accept_peer(
         let accepted =
             meeting.retry(&what, is_early, || accept_with(listener, SocketFlags::CLOEXEC))?;
         ioctl_fionbio(&accepted, true).map_err(|e| setup_failure("ioctl(FIONBIO)", e))?;
-        if knows_secret(&accepted, meeting) {
+        if is_admitted(&accepted, meeting.visitors()) && knows_secret(&accepted, meeting) {
             ioctl_fionbio(&accepted, false).map_err(|e| setup_failure("ioctl(FIONBIO)", e))?;
             return Ok(accepted);
         }

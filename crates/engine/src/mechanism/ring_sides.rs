@@ -13,7 +13,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketType, bind, recvmsg, sendmsg,
 };
 
-use super::meeting_socket::{accept_peer, connect_to_peer};
+use super::meeting_socket::{accept_peer, connect_to_peer, expected_user};
 use super::setup_failure::setup_failure;
 use crate::channel::Meeting;
 use crate::platform::close_on_exec::{RECEIVED, SocketFlags, socket_with};
@@ -32,7 +32,7 @@ pub(super) fn pass(
     let (address, shown) = address(meeting)?;
     let listener = make()?;
     bind(&listener, &address).map_err(|e| setup_failure("bind", e))?;
-    let socket = accept_peer(&listener, &shown, meeting)?;
+    let socket = accept_peer(&listener, &shown, expected_user, meeting)?;
     let fds = sides.each_ref().map(|side| [side.memory.as_fd(), side.lifeline.as_fd()]);
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(FDS))];
     let mut passed = SendAncillaryBuffer::new(&mut space);

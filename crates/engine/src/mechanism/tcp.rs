@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
 use rustix::net::{AddressFamily, Protocol, SocketType, bind, getsockname};
 
-use super::meeting_socket::{accept_peer, connect_to_peer};
+use super::meeting_socket::{accept_peer, any_user, connect_to_peer};
 use super::self_connect::{connect_pair, has_peer_address};
 use super::setup_failure::setup_failure;
 use super::socket::{SocketEnd, open_endpoints, own_endpoint, set_buffers};
@@ -118,18 +118,12 @@ impl Meet for Tcp {
         let socket = match meeting.role() {
             Role::Receiver => {
                 let listener = listener(setup, None)?;
-                let address =
-                    getsockname(&listener).map_err(|e| setup_failure("getsockname", e))?;
-                let address =
-                    SocketAddrV4::try_from(address).map_err(|e| setup_failure("getsockname", e))?;
-                meeting.publish("port", &address.port().to_string())?;
-                accept_peer(&listener, &address.to_string(), meeting)?
+                let address = own_address(&listener)?;
+                publish_port(&listener, "port", meeting)?;
+                accept_peer(&listener, &address.to_string(), any_user, meeting)?
             }
             _ => {
-                let port = meeting.published("port")?;
-                let port =
-                    port.parse().map_err(|_| setup_failure("reading a port", Errno::BADMSG))?;
-                let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
+                let address = published_address("port", meeting)?;
                 let make = || make(setup, None);
                 connect_to_peer(make, &address, &address.to_string(), meeting)?
             }
@@ -137,6 +131,32 @@ impl Meet for Tcp {
         set_nodelay(&socket, setup)?;
         own_endpoint(socket, setup)
     }
+}
+
+/// Returns the address of a socket that [`bind_loopback`] has made.
+pub(super) fn own_address(socket: &OwnedFd) -> Result<SocketAddrV4, Failure> {
+    getsockname(socket)
+        .and_then(SocketAddrV4::try_from)
+        .map_err(|errno| setup_failure("getsockname", errno))
+}
+
+/// Makes the port of `socket` known to the other peer, under `name`.
+pub(super) fn publish_port(
+    socket: &OwnedFd,
+    name: &str,
+    meeting: &Meeting<'_>,
+) -> Result<(), Failure> {
+    meeting.publish(name, &own_address(socket)?.port().to_string())
+}
+
+/// Waits for the port that the other peer has published under `name`, and returns its address.
+pub(super) fn published_address(
+    name: &str,
+    meeting: &Meeting<'_>,
+) -> Result<SocketAddrV4, Failure> {
+    let port = meeting.published(name)?.parse();
+    let port = port.map_err(|_| setup_failure("reading a port", Errno::BADMSG))?;
+    Ok(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))
 }
 
 /// Creates a socket with the buffers that `setup` requests, bound to the port that it names.

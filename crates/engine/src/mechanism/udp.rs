@@ -1,21 +1,22 @@
 //! `udp`: datagrams over the loopback interface.
 
+use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, OwnedFd};
 
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
-use ipcperf_model::{Failure, Mode};
+use ipcperf_model::{Failure, Mode, Role};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SocketType, connect, getsockname, recv};
+use rustix::net::{RecvFlags, SendFlags, SocketType, connect, getsockname, recv, send};
 
 use super::setup_failure::setup_failure;
 use super::socket::{flags, set_buffers};
-use super::tcp::{ANY_PORT, available, bind_loopback};
+use super::tcp::{ANY_PORT, available, bind_loopback, publish_port, published_address};
 use super::waiting::{self, AnyWait, TryTransfer, WAIT, WAITS};
 use crate::channel::{
     Channel, Descriptors, Documentation, Endpoint, Granted, Limit, MULTIPLEX, ManyPeers, Mechanism,
-    Opened, Setup,
+    Meet, Meeting, Opened, Setup,
 };
 use crate::platform::read_write;
 
@@ -33,7 +34,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::KernelThread("ksoftirqd"),
     many_peers: ManyPeers::Multiplexed,
     options: &[WAIT, MULTIPLEX],
-    modes: &Mode::INHERITED,
+    modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A datagram is delivered to the receiving socket within the sender's own \
             system call. If the receive buffer is full (its size is SO_RCVBUF), the kernel drops \
@@ -53,6 +54,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     availability: || available(SocketType::DGRAM),
     limit: |_| Some(Limit { bytes: 65_507, reason: "UDP over IPv4 carries no more".to_owned() }),
     execute: waiting::execute::<Udp, AnyWait>,
+    meet: Some(waiting::meet::<Udp, AnyWait>),
     ..Mechanism::BASE
 };
 
@@ -73,6 +75,39 @@ impl Channel for Udp {
             granted: Granted { kernel_buffer_bytes: Some(granted_bytes) },
         })
     }
+}
+
+impl Meet for Udp {
+    fn meet(setup: &Setup<'_>, meeting: &Meeting<'_>) -> Result<(UdpEnd, Granted), Failure> {
+        let failed = |e| setup_failure("binding 127.0.0.1", e);
+        let socket =
+            bind_loopback(SocketType::DGRAM, flags(setup), None, ANY_PORT).map_err(failed)?;
+        let [own, other] = match meeting.role() {
+            Role::Receiver => ["receiver-port", "sender-port"],
+            _ => ["sender-port", "receiver-port"],
+        };
+        publish_port(&socket, own, meeting)?;
+        let address = published_address(other, meeting)?;
+        let what = format!("connecting to {address}");
+        meeting.retry(&what, |_| false, || connect(&socket, &address))?;
+        greet(&socket, &address, meeting)?;
+        let granted_bytes = set_buffers(&socket, setup)?.receive_bytes;
+        Ok((UdpEnd { socket }, Granted { kernel_buffer_bytes: Some(granted_bytes) }))
+    }
+}
+
+/// Exchanges the secret with the peer at `address`: a datagram reaches a socket that is bound, even before it is connected.
+fn greet(socket: &OwnedFd, address: &SocketAddrV4, meeting: &Meeting<'_>) -> Result<(), Failure> {
+    let secret = meeting.secret().into_bytes();
+    let sends = || send(socket, &secret, SendFlags::empty());
+    meeting.retry(&format!("sending to {address}"), |errno| errno == Errno::INTR, sends)?;
+    let mut named = vec![0; secret.len()];
+    let is_early = |errno| matches!(errno, Errno::AGAIN | Errno::INTR);
+    let receives = || match recv(socket, &mut named[..], RecvFlags::DONTWAIT)? {
+        (bytes, _) if named[..bytes] == secret => Ok(()),
+        _ => Err(Errno::AGAIN),
+    };
+    meeting.retry(&format!("waiting for a datagram from {address}"), is_early, receives)
 }
 
 fn bind_pair(setup: &Setup<'_>) -> Result<[OwnedFd; 2], Errno> {

@@ -11,7 +11,7 @@ use ipcperf_model::{Failure, FailureKind, Mode, Role};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind};
 
 use super::TempDir;
-use super::meeting_socket::{accept_peer, connect_to_peer};
+use super::meeting_socket::{accept_peer, connect_to_peer, expected_user};
 use super::self_connect::{self, is_from_this_process};
 use super::setup_failure::setup_failure;
 use super::socket::{SocketEnd, flags, open_endpoints, own_endpoint};
@@ -101,7 +101,7 @@ impl Meet for UnixStreamNamed {
             Role::Receiver => {
                 let listener = make()?;
                 bind(&listener, &address).map_err(|e| setup_failure("bind", e))?;
-                accept_peer(&listener, &shown, meeting)?
+                accept_peer(&listener, &shown, expected_user, meeting)?
             }
             _ => connect_to_peer(make, &address, &shown, meeting)?,
         };

@@ -68,7 +68,7 @@ pub(super) fn execute<C: Channel, W: Waiter<C::End>>(
     }
 }
 
-/// Runs one peer of `C` in a program of its own, which waits as its option says: see [`execute`].
+/// Runs one peer of `C` in a separate program, which waits as its option says: see [`execute`].
 pub(super) fn meet<C: Meet, W: Waiter<C::End>>(
     spec: &RunSpec,
     mechanism: &Mechanism<'_>,

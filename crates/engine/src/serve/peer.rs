@@ -1,6 +1,7 @@
-//! The whole life of a peer in a program of its own.
+//! The whole life of a peer in a separate program.
 
 use std::io::{BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ipcperf_model::{Failure, FailureKind};
 use rustix::fs::Mode;
@@ -13,7 +14,7 @@ use crate::leftovers;
 use crate::namespaces::Namespaces;
 use crate::privilege::Unprivileged;
 use crate::signal_dispositions::die_with_input;
-use crate::worker::{comm, objects};
+use crate::worker::{comm, objects, panic_failure};
 
 /// Runs a peer: reads one [`PeerAssignment`] from `input`, a line, carries it out, and writes one report to `output`. The
 /// process ends when its standard input is closed.
@@ -27,7 +28,8 @@ pub fn serve_peer(input: &mut impl BufRead, output: &mut impl Write) -> std::io:
     input.read_line(&mut line)?;
     die_with_input()?;
     let assignment: PeerAssignment = serde_json::from_str(&line)?;
-    let answer = carry_out(assignment);
+    let answer = catch_unwind(AssertUnwindSafe(|| carry_out(assignment)))
+        .unwrap_or_else(|panic| Err(panic_failure(&*panic)));
     writeln!(output)?;
     serde_json::to_writer(&mut *output, &answer)?;
     writeln!(output)?;

@@ -42,9 +42,10 @@ use paced_report::PacedReport;
 use peer::PeerRunner;
 pub(crate) use peer_program::meet;
 use peer_report::PeerReport;
-pub use programs::{PEER, prefix_words};
+pub use programs::PEER;
 pub use split::user_system_split;
 pub(crate) use streams::{output, save as keep_streams};
+pub(crate) use threads::panic_failure;
 pub use usage::steal_ns;
 
 use ipcperf_model::{

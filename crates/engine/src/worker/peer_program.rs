@@ -1,4 +1,4 @@
-//! A peer that runs in a program of its own and meets the other one by name.
+//! A peer that runs in a separate program and meets the other one by name.
 
 use ipcperf_model::{Failure, FailureKind, RunSpec};
 use rustix::io::Errno;

@@ -10,6 +10,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 
+use ipcperf_model::prefixes::split_words;
 use ipcperf_model::{Failure, FailureKind};
 use rustix::fs::{Mode, chmod};
 use rustix::io::Errno;
@@ -38,8 +39,10 @@ struct Program {
     child: Child,
     /// Kept open as long as it may run.
     _input: ChildStdin,
-    /// What it wrote to its standard error.
+    /// File with its standard error.
     errors: PathBuf,
+    /// Whether a command has started it.
+    is_prefixed: bool,
 }
 
 /// Starts all peers of `assignment` and returns their reports, in their order.
@@ -47,7 +50,7 @@ pub(super) fn run(assignment: &Assignment) -> Result<PeerReports, Failure> {
     let spec = &assignment.spec;
     // A prefix may change the user.
     let visitors = if spec.prefixes.is_empty() { Visitors::SameUser } else { Visitors::AnyUser };
-    let folder = TempDir::new()?;
+    let folder = TempDir::lasting()?;
     let place = make_place(&folder, visitors)?;
     let memory = PeerMemory::create(&place.memory_path(), visitors.file_mode())
         .map_err(|errno| harness_failure(FailureKind::SetUp, "creating shared memory", errno))?;
@@ -92,7 +95,7 @@ fn hidden_folder(folder: &TempDir) -> Result<PathBuf, Failure> {
         errno: error.raw_os_error(),
         ..Failure::new(FailureKind::SetUp, format!("creating {}", inside.display()))
     })?;
-    open_to(&inside, Visitors::AnyUser.folder_mode())?;
+    open_to(&inside, Mode::from_raw_mode(0o777))?;
     Ok(inside)
 }
 
@@ -130,7 +133,7 @@ fn start(
     // A program that ended already is reported when its answer is read.
     let _ = input.write_all(&line);
     let child = Child { role, pid, report: OwnedFd::from(report) };
-    Ok(Program { child, _input: input, errors })
+    Ok(Program { child, _input: input, errors, is_prefixed: prefix.is_some() })
 }
 
 /// Starts this program as a peer, by `prefix`. Its standard error goes to the new file `errors`.
@@ -148,19 +151,9 @@ fn spawn(prefix: Option<&str>, errors: &Path) -> Result<std::process::Child, Fai
         .map_err(|error| failed(&format!("starting {}", command.get_program().display()), &error))
 }
 
-/// Splits the command in front of a program into words, as a shell does, but expands nothing. Returns `None` if there is no
-/// word, a quote is open, or a character cannot be part of a line.
-#[must_use]
-pub fn prefix_words(prefix: &str) -> Option<Vec<String>> {
-    if prefix.chars().any(char::is_control) {
-        return None;
-    }
-    shlex::split(prefix).filter(|words| !words.is_empty())
-}
-
 /// Command that runs the program `own` as a peer, started by `prefix`.
 fn command(own: &Path, prefix: Option<&str>) -> Command {
-    let words = prefix.and_then(prefix_words).unwrap_or_default();
+    let words = prefix.and_then(split_words).unwrap_or_default();
     let mut words = words.iter().map(OsStr::new).chain([own.as_os_str(), OsStr::new(PEER)]);
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words);
@@ -173,9 +166,10 @@ fn collect(programs: &[Program]) -> Result<PeerReports, Failure> {
         let children: Vec<&Child> = programs.iter().map(|program| &program.child).collect();
         wait_for_reports::<OpenedReport>(&children)
     };
-    let explained = programs.iter().zip(answers).filter_map(|(program, answer)| {
-        Some(answer?.map_err(|failure| explained(failure, &program.errors)))
-    });
+    let explained = programs
+        .iter()
+        .zip(answers)
+        .filter_map(|(program, answer)| Some(answer?.map_err(|failure| program.explain(failure))));
     let reports = collect_reports(explained)?;
     let is_lossy = reports.iter().any(|one| one.is_lossy);
     let kernel_buffer_bytes = reports.first().and_then(|one| one.kernel_buffer_bytes);
@@ -186,16 +180,27 @@ fn collect(programs: &[Program]) -> Result<PeerReports, Failure> {
     })
 }
 
-/// Adds the last line that a program wrote to its standard error, if it died.
-fn explained(failure: Failure, errors: &Path) -> Failure {
-    let text = std::fs::read(errors).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let last = text.lines().rev().find(|line| !line.trim().is_empty());
-    match (failure.what, last) {
-        (FailureKind::Died, Some(line)) => {
-            let quoted: String = line.trim().chars().take(MAX_QUOTED).collect();
-            Failure { place: format!("{}: {quoted:?}", failure.place), ..failure }
+impl Program {
+    /// Adds to `failure` the last line of the standard error of the program, if it died, and a remedy if a command has
+    /// started it.
+    fn explain(&self, failure: Failure) -> Failure {
+        if failure.what != FailureKind::Died {
+            return failure;
         }
-        _ => failure,
+        let text = std::fs::read(&self.errors).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let last = text.lines().rev().find(|line| !line.trim().is_empty()).map(|line| {
+            let quoted: String = line.trim().chars().take(MAX_QUOTED).collect();
+            format!(": {quoted:?}")
+        });
+        let place = format!("{}{}", failure.place, last.unwrap_or_default());
+        let failure = Failure { place, ..failure };
+        if failure.transient || !self.is_prefixed {
+            return failure;
+        }
+        failure.with_remedy(format!(
+            "check --{}-prefix: the command must execute the program that follows it, and pass on standard input and output",
+            self.child.role.name()
+        ))
     }
 }

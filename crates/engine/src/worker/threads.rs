@@ -79,7 +79,7 @@ fn spawn_failure(errno: Errno) -> Failure {
 }
 
 /// Converts a peer's panic into a failure.
-pub(super) fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Failure {
+pub(crate) fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Failure {
     let message = panic
         .downcast_ref::<String>()
         .map(String::as_str)

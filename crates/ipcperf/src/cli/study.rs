@@ -117,7 +117,7 @@ pub(super) fn plan_of(name: &str, length: Length, custom: CustomArguments) -> Re
 
 /// Checks that the custom mechanisms of `study`, found as `name`, may be run.
 fn check_permission(study: &Study, name: &str, custom: CustomArguments) -> Result<(), Error> {
-    custom.check_permission(Path::new(name), study.origin, &study.custom_mechanisms())
+    custom.check_permission(Path::new(name), study.origin, &study.custom_programs())
 }
 
 fn run(arguments: &StudyRunArguments) -> Result<ExitStatus, Error> {

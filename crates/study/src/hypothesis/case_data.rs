@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use ipcperf_model::case_id::NamedInstrument;
-use ipcperf_plan::{normalized_custom, options_prefix};
+use ipcperf_model::{Mode, Role};
+use ipcperf_plan::{Factor, normalized_custom, options_prefix};
 use ipcperf_results::analysis::is_disturbed;
 use ipcperf_results::{
     CaseIdentity, ObservationRecord, Results, Sample, SpecRecord, UnavailableInstrumentRecord,
@@ -314,6 +315,7 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
     if let Some(peers) = case.peers {
         levels.insert("peers".to_owned(), peers.to_string());
     }
+    levels.extend(prefix_levels(case));
     if let Some(reply) = case.reply {
         levels.insert("reply".to_owned(), reply.to_string());
     }
@@ -325,6 +327,16 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
         (factor, level)
     }));
     levels
+}
+
+/// Returns the commands in front of the peers' programs; a case of another mode has no such level.
+fn prefix_levels(case: &CaseIdentity) -> impl Iterator<Item = (String, String)> {
+    let factors = [(Factor::SenderPrefix, Role::Sender), (Factor::ReceiverPrefix, Role::Receiver)];
+    let factors = factors.into_iter().filter(|_| case.mode == Mode::TwoPrograms);
+    factors.map(|(factor, role)| {
+        let command = case.prefixes.for_role(role).unwrap_or(factor.default_text());
+        (factor.key().to_owned(), command.to_owned())
+    })
 }
 
 /// Returns the level of an option. Options of custom mechanisms are stored as typed, but selections hold sizes in

@@ -17,13 +17,25 @@ pub(crate) use rustix::net::sockopt::{
 /// # Errors
 /// Returns the system's error.
 pub(crate) fn peer_pid(socket: &OwnedFd) -> Result<i32, Errno> {
+    peer_credentials(socket).map(|peer| peer.pid)
+}
+
+/// User ID of the other end of a connected Unix domain socket.
+///
+/// # Errors
+/// Returns the system's error.
+pub(crate) fn peer_uid(socket: &OwnedFd) -> Result<u32, Errno> {
+    peer_credentials(socket).map(|peer| peer.uid)
+}
+
+fn peer_credentials(socket: &OwnedFd) -> Result<libc::ucred, Errno> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = libc::socklen_t::try_from(size_of::<libc::ucred>()).unwrap_or(0);
     let (socket, value) = (socket.as_raw_fd(), (&raw mut peer).cast());
     let (level, option) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
     // SAFETY: the kernel writes at most `length` bytes, the whole of `peer`, and their number to `length`.
     errno_result(unsafe { libc::getsockopt(socket, level, option, value, &raw mut length) })?;
-    Ok(peer.pid)
+    Ok(peer)
 }
 
 /// Address of a name in the abstract namespace.
