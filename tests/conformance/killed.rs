@@ -8,7 +8,7 @@ use ipcperf_model::workload::{self, WorkloadKind};
 use rustix::process::Signal;
 
 use crate::max_message::largest_message;
-use crate::mechanisms::{can_run, for_each, processes_with_peers};
+use crate::mechanisms::{can_run, for_each, peers, processes_with_peers};
 use crate::processes::{children, cpu_time, descendants, signal, wait_for};
 use crate::results::{ResultsFile, runs_recorded};
 use crate::sandbox::{GRACE, HANG, NEVER_S, Sandbox, Started};
@@ -35,14 +35,15 @@ fn a_killed_process_fails_its_run_at_once_and_the_rest_goes_on() {
     });
 }
 
-/// Kills each of the processes of `mode` once, one per run.
+/// Kills one process per run of `mode`.
 fn kill_each(mechanism: &Mechanism, mode: Mode, workload: WorkloadKind) {
     let sandbox = Sandbox::open();
     let processes = processes_with_peers(mechanism, mode, workload, PEERS);
-    let runs = processes.max(3);
-    let peers = if workload.takes_peers() { format!("--peers {PEERS}") } else { String::new() };
+    let victims = victims(processes, peers(workload, PEERS));
+    let runs = victims.len();
+    let several = if workload.takes_peers() { format!("--peers {PEERS}") } else { String::new() };
     let arguments = format!(
-        "-m {} -w {} {peers} -b {} {} --mode {} --timeout {NEVER_S} --repetitions {}",
+        "-m {} -w {} {several} -b {} {} --mode {} --timeout {NEVER_S} --repetitions {}",
         mechanism.name,
         workload.name(),
         largest_message(mechanism, 64),
@@ -52,15 +53,25 @@ fn kill_each(mechanism: &Mechanism, mode: Mode, workload: WorkloadKind) {
     );
     let command = sandbox.begin(&arguments);
     let mut worker_before = 0;
-    for run in 0..runs {
+    for (run, victim) in victims.into_iter().enumerate() {
         worker_before = await_worker(&command, worker_before);
         let all = await_under_way(&command, processes);
-        signal(all[run % processes], Signal::KILL);
+        signal(all[victim], Signal::KILL);
         let printed = || (runs_recorded(&sandbox.results()) > run).then_some(());
         wait_for(&format!("end of run {run}"), GRACE, printed);
     }
     command.finish(HANG).expect(4);
     assert_reported(&sandbox, runs);
+}
+
+/// Returns the positions of the processes to kill: all, or of several peers, which come last, the first and the last. A
+/// worker without peers is killed twice, so that a run follows.
+fn victims(processes: usize, peers: usize) -> Vec<usize> {
+    match processes {
+        1 => vec![0, 0],
+        _ if peers > 2 => vec![0, processes - peers, processes - 1],
+        _ => (0..processes).collect(),
+    }
 }
 
 /// Arguments of a run that does not end by itself while a test waits.

@@ -34,13 +34,12 @@ fn every_message_of_every_peer_arrives_whole_and_in_order() {
                 continue;
             }
             let amount = format!("-b {bytes} --total {}", bytes * messages);
-            for workload in workloads(mechanism) {
-                let both = format!("{amount} --verify --mode {}", modes(mechanism).join(","));
-                check(mechanism, workload, &format!("{both} --placement same"), messages);
-                let processes = format!("{amount} --verify --mode 2proc");
-                let apart = format!("{processes} --placement {placements}");
-                check(mechanism, workload, &apart, messages);
-            }
+            let workloads = workloads(mechanism);
+            let all = format!("{amount} --verify --mode {}", modes(mechanism).join(","));
+            check(mechanism, &workloads, &format!("{all} --placement same"), messages);
+            let processes = format!("{amount} --verify --mode 2proc");
+            let apart = format!("{processes} --placement {placements}");
+            check(mechanism, &workloads, &apart, messages);
         }
     });
 }
@@ -49,17 +48,17 @@ fn every_message_of_every_peer_arrives_whole_and_in_order() {
 fn every_paced_message_of_every_peer_arrives_and_is_timed() {
     let (messages, schedule) = SCHEDULE;
     for_each_that_moves(|mechanism| {
-        for workload in workloads(mechanism) {
-            let bytes = largest_message(mechanism, 64);
-            let with_threads =
-                format!("--placement same --verify --mode {}", modes(mechanism).join(","));
-            for settings in ["--placement free", &with_threads] {
-                let arguments = format!("-b {bytes} {schedule} {settings}");
-                for sample in check(mechanism, workload, &arguments, messages) {
-                    let kind = if workload.is_answered() { "round_trip" } else { "one_way" };
-                    assert!(sample[format!("{kind}_ns_max")].is_u64(), "{sample}");
-                    assert!(sample[format!("{kind}_from_send_ns_max")].is_u64(), "{sample}");
-                }
+        let workloads = workloads(mechanism);
+        let bytes = largest_message(mechanism, 64);
+        let with_threads =
+            format!("--placement same --verify --mode {}", modes(mechanism).join(","));
+        for settings in ["--placement free", &with_threads] {
+            let arguments = format!("-b {bytes} {schedule} {settings}");
+            for sample in check(mechanism, &workloads, &arguments, messages) {
+                let is_answered = workload_of(&workloads, &sample).is_answered();
+                let kind = if is_answered { "round_trip" } else { "one_way" };
+                assert!(sample[format!("{kind}_ns_max")].is_u64(), "{sample}");
+                assert!(sample[format!("{kind}_from_send_ns_max")].is_u64(), "{sample}");
             }
         }
     });
@@ -81,7 +80,7 @@ fn as_many_pairs_as_are_allowed_can_be_opened() {
         );
         sandbox.finish(sandbox.measuring(&arguments)).expect(0);
         for sample in ResultsFile::read(&sandbox.results()).samples {
-            assert_complete(mechanism, WorkloadKind::Pairs, &sample, 5);
+            assert_complete(mechanism, &sample, 5);
         }
         sandbox.assert_nothing_left();
     });
@@ -92,13 +91,13 @@ fn every_way_to_wait_for_several_is_used() {
     for_each_that_moves(|mechanism| {
         let has_choice = mechanism.options.iter().any(|option| option.name == MULTIPLEX.name);
         let OptionValues::OneOf(ways) = MULTIPLEX.values else { panic!("words") };
-        for workload in workloads(mechanism) {
-            if has_choice && workload.facts().arrangement == Arrangement::ManyToOne {
-                let set = format!("--set {}.{}={}", mechanism.name, MULTIPLEX.name, ways.join(","));
-                let bytes = largest_message(mechanism, 64);
-                let arguments = format!("-b {bytes} --total {} --verify {set}", 40 * bytes);
-                check(mechanism, workload, &arguments, 40);
-            }
+        let mut workloads = workloads(mechanism);
+        workloads.retain(|workload| workload.facts().arrangement == Arrangement::ManyToOne);
+        if has_choice {
+            let set = format!("--set {}.{}={}", mechanism.name, MULTIPLEX.name, ways.join(","));
+            let bytes = largest_message(mechanism, 64);
+            let arguments = format!("-b {bytes} --total {} --verify {set}", 40 * bytes);
+            check(mechanism, &workloads, &arguments, 40);
         }
         assert!(ways.iter().all(|way| {
             let options = [(MULTIPLEX.name.to_owned(), (*way).to_owned())].into();
@@ -131,19 +130,23 @@ fn modes(mechanism: &Mechanism) -> Vec<&'static str> {
     modes.map(|mode| mode.name()).collect()
 }
 
-/// Measures `workload` and returns the samples. Each connection has `messages`.
+/// Measures `workloads` and returns the samples. Each connection has `messages`.
 fn check(
     mechanism: &Mechanism,
-    workload: WorkloadKind,
+    workloads: &[WorkloadKind],
     arguments: &str,
     messages: u64,
 ) -> Vec<Value> {
+    if workloads.is_empty() {
+        return Vec::new();
+    }
     let sandbox = Sandbox::open();
     let counts = COUNTS.map(|count| count.to_string()).join(",");
+    let names: Vec<&str> = workloads.iter().map(|workload| workload.name()).collect();
     let arguments = format!(
         "-m {} -w {} --peers {counts} {arguments} --repetitions 1",
         mechanism.name,
-        workload.name(),
+        names.join(","),
     );
     sandbox.finish(sandbox.measuring(&arguments)).expect(0);
     let file = ResultsFile::read(&sandbox.results());
@@ -153,22 +156,29 @@ fn check(
     for sample in &file.samples {
         let is_own = |line: &&Value| line["kind"] == "peer" && line["run_id"] == sample["run_id"];
         let own: Vec<&Value> = lines.iter().filter(is_own).collect();
-        assert_complete(mechanism, workload, sample, messages);
-        assert_peers(workload, sample, &own);
+        assert_complete(mechanism, sample, messages);
+        assert_peers(workload_of(workloads, sample), sample, &own);
     }
+    let is_measured = |name: &&str| file.samples.iter().any(|sample| sample["workload"] == *name);
+    assert!(names.iter().all(is_measured), "{names:?}");
     sandbox.assert_nothing_left();
     file.samples
 }
 
+/// Returns which of `workloads` is that of `sample`.
+fn workload_of(workloads: &[WorkloadKind], sample: &Value) -> WorkloadKind {
+    let found = workloads.iter().find(|workload| sample["workload"] == workload.name());
+    *found.expect("one of the workloads")
+}
+
 /// Checks that `messages` arrived over each connection, or were lost. A paced run may have ended early.
-fn assert_complete(mechanism: &Mechanism, workload: WorkloadKind, sample: &Value, messages: u64) {
+fn assert_complete(mechanism: &Mechanism, sample: &Value, messages: u64) {
     let lost = sample["lost_messages"].as_u64().unwrap_or(0);
     let all = messages * number(sample, "peers");
     let arrived = number(sample, "messages") + lost;
     let may_end_early = sample["saturated"] == true;
     assert!(arrived == all || (may_end_early && arrived < all), "{sample}");
     assert!(lost == 0 || mechanism.delivery == Delivery::Lossy, "{sample}");
-    assert_eq!(sample["workload"], workload.name());
 }
 
 /// Checks the lines of the peers of the run of `sample`.

@@ -11,7 +11,7 @@ use crate::role::Role;
 const SIGKILL: i32 = 9;
 
 /// Kind of failure of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// The mechanism, a buffer or the placement could not be set up.

@@ -1,5 +1,8 @@
 //! Results as sentences.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use ipcperf_model::printable::printable_line;
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
@@ -221,31 +224,78 @@ pub fn closing_lines<'a>(
     let absent = plan.unavailable.iter().map(|absent| {
         format!("unavailable: {}: {} ({})", absent.mechanism, absent.reason, absent.remedy)
     });
-    let failed = failures.map(|failure| {
-        let errno = failure.errno.map_or_else(String::new, |number| {
-            format!(" ({})", std::io::Error::from_raw_os_error(number))
-        });
-        let remedy = failure.remedy.as_ref().map_or_else(String::new, |r| format!("; {r}"));
-        let (id, what, place) = (&failure.run.case.case_id, failure.what, &failure.place);
-        let due = if failure.transient { "; ipcperf resume retries it" } else { "" };
-        let block = match failure.run.block {
-            0 => "first repetition (not counted)".to_owned(),
-            block => format!("repetition {block}"),
-        };
-        format!("failed: {id}, {block}: {what}: {place}{errno}{remedy}{due}")
-    });
+    let failed = alike(failures).into_iter().map(|(failure, others)| failed_line(failure, others));
     let unavailable_instruments = plan.unavailable_instruments.iter().map(unavailable_line);
     let lines = absent.chain(unavailable_instruments).chain(failed);
     lines.map(|line| printable_line(&line).into_owned()).collect()
 }
 
+/// Returns the first of the failures of each case that are of one kind, with the number of the others.
+fn alike<'a>(failures: impl Iterator<Item = &'a FailedRun>) -> Vec<(&'a FailedRun, usize)> {
+    let mut found: Vec<(&FailedRun, usize)> = Vec::new();
+    let mut places: HashMap<_, usize> = HashMap::new();
+    for one in failures {
+        let kind = (&one.run.case.case_id, one.what, one.errno, &one.remedy, one.transient);
+        match places.entry(kind) {
+            Entry::Occupied(place) => found[*place.get()].1 += 1,
+            Entry::Vacant(place) => {
+                place.insert(found.len());
+                found.push((one, 0));
+            }
+        }
+    }
+    found
+}
+
+/// Describes `failure`, and says that its case has `others` like it.
+fn failed_line(failure: &FailedRun, others: usize) -> String {
+    let errno = failure.errno.map_or_else(String::new, |number| {
+        format!(" ({})", std::io::Error::from_raw_os_error(number))
+    });
+    let remedy = failure.remedy.as_ref().map_or_else(String::new, |r| format!("; {r}"));
+    let (id, what, place) = (&failure.run.case.case_id, failure.what, &failure.place);
+    let due = if failure.transient { "; ipcperf resume retries it" } else { "" };
+    let block = match failure.run.block {
+        0 => "first repetition (not counted)".to_owned(),
+        block => format!("repetition {block}"),
+    };
+    let others = match others {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("failed: {id}, {block}{others}: {what}: {place}{errno}{remedy}{due}")
+}
+
 #[cfg(test)]
 mod tests {
+    use ipcperf_model::{Failure, FailureKind};
     use ipcperf_results::ExclusionReason;
     use ipcperf_results::analysis::summarize;
     use ipcperf_results::testing::sample;
 
     use super::*;
+
+    #[test]
+    fn failures_of_a_case_that_are_alike_are_told_once() {
+        let failed = |mechanism: &str, block: u32, what: FailureKind| {
+            let mut run = sample(mechanism, WorkloadKind::Stream, 64, 1, 1).run;
+            run.block = block;
+            FailedRun::new(run, Failure::new(what, format!("in block {block}")))
+        };
+        let all = [
+            failed("pipe", 1, FailureKind::Died),
+            failed("tcp", 1, FailureKind::Died),
+            failed("pipe", 2, FailureKind::Died),
+            failed("pipe", 3, FailureKind::Timeout),
+            failed("pipe", 4, FailureKind::Died),
+        ];
+        let found: Vec<String> =
+            alike(all.iter()).into_iter().map(|(one, others)| failed_line(one, others)).collect();
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found[0].contains("repetition 1 and 2 more: ") && found[0].contains("in block 1"));
+        assert!(found[1].contains("tcp/") && found[1].contains("repetition 1: "));
+        assert!(found[2].contains("repetition 3: "));
+    }
 
     #[test]
     fn the_best_is_named_with_its_factor_and_null_is_never_ranked() {

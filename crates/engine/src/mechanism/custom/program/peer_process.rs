@@ -62,6 +62,8 @@ pub(super) struct PeerProcess {
     pub(super) folder: PathBuf,
     child: Child,
     received: Vec<u8>,
+    /// Whether the program has ever answered as the protocol says.
+    has_answered: bool,
 }
 
 impl Drop for PeerProcess {
@@ -131,7 +133,8 @@ impl PeerProcess {
                 .with_role(role);
             if failure.transient { failure } else { failure.with_remedy(START_REMEDY) }
         })?;
-        Ok(Self { role, control, folder: folder.to_owned(), child, received: Vec::new() })
+        let folder = folder.to_owned();
+        Ok(Self { role, control, folder, child, received: Vec::new(), has_answered: false })
     }
 
     /// Sends `text`. A failure to send is ignored: it is noticed when the answer is awaited.
@@ -155,9 +158,10 @@ impl PeerProcess {
             return Ok(None);
         };
         let line: Vec<u8> = self.received.drain(..=end).collect();
-        protocol::parse_answer(&String::from_utf8_lossy(&line))
-            .map(Some)
-            .map_err(|complaint| self.reported_failure(complaint))
+        let answer = protocol::parse_answer(&String::from_utf8_lossy(&line))
+            .map_err(|complaint| self.reported_failure(complaint))?;
+        self.has_answered = true;
+        Ok(Some(answer))
     }
 
     /// Returns the failure of a peer that sent an answer out of turn.
@@ -210,10 +214,13 @@ impl PeerProcess {
         // Nothing in ipcperf sends this SIGKILL, so it came from outside, as when a peer of a built-in
         // mechanism is killed.
         let transient = signal == Some(libc::SIGKILL);
-        PeerFailure {
-            cause,
-            failure: Failure { transient, ..Failure::new(what, place) }.with_role(self.role),
-        }
+        let failure = Failure { transient, ..Failure::new(what, place) }.with_role(self.role);
+        let failure = if cause == Cause::Exited && !self.has_answered {
+            failure.with_remedy(PROTOCOL_REMEDY)
+        } else {
+            failure
+        };
+        PeerFailure { cause, failure }
     }
 
     /// Waits up to [`EXIT_TIMEOUT`] for the process to exit.
