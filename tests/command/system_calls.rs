@@ -123,13 +123,30 @@ fn waiting_in_poll_or_select_is_one_call_more_each() {
 /// A peer that spins makes one call for each try, and none that sleeps. A pipe of an old kernel is tried like a FIFO.
 #[test]
 fn a_peer_that_spins_tries_and_reports_each_try() {
-    const NEVER_SLEEPS: [&str; 7] =
-        ["pwritev2", "preadv2", "write", "read", "sendto", "recvfrom", "sched_yield"];
+    const NEVER_SLEEPS: [&str; 13] = [
+        "pwritev2",
+        "preadv2",
+        "write",
+        "read",
+        "sendto",
+        "recvfrom",
+        "sched_yield",
+        "semop",
+        "semtimedop",
+        "msgsnd",
+        "msgrcv",
+        "mq_timedsend",
+        "mq_timedreceive",
+    ];
     for (case, tries) in [
         ("pipe --set pipe.wait=spin", ["pwritev2", "write"]),
         ("fifo --set fifo.wait=spin", ["write", "write"]),
         ("unix-stream --set unix-stream.wait=spin", ["sendto", "sendto"]),
         ("tcp --set tcp.wait=spin:20us", ["sendto", "sendto"]),
+        ("eventfd --set eventfd.wait=spin", ["preadv2", "preadv2"]),
+        ("sysv-sem --set sysv-sem.wait=spin", ["semop", "semtimedop"]),
+        ("sysv-mq --set sysv-mq.wait=spin", ["msgsnd", "msgsnd"]),
+        ("posix-mq --set posix-mq.wait=spin", ["mq_timedsend", "mq_timedsend"]),
     ] {
         let arguments = format!("-m {case} -w round-trip -b 64 --total 6400");
         let Some(traced) = trace(&arguments) else { return };
@@ -139,6 +156,21 @@ fn a_peer_that_spins_tries_and_reports_each_try() {
             assert!(tried >= 100, "{case}: {region:?}");
         }
         assert_reported(&traced, case);
+    }
+}
+
+/// A peer that spins in shared memory only yields the CPU that it shares.
+#[test]
+fn a_peer_that_spins_in_shared_memory_never_sleeps() {
+    for mechanism in ["futex", "posix-sem", "mmap-file", "sysv-shm"] {
+        let case = format!(
+            "-m {mechanism} --set {mechanism}.wait=spin -w stream,round-trip -b 64 --total 6400"
+        );
+        let Some(traced) = trace(&case) else { return };
+        for region in &traced.regions {
+            assert!(region.keys().all(|name| name == "sched_yield"), "{case}: {region:?}");
+        }
+        assert_reported(&traced, &case);
     }
 }
 

@@ -24,6 +24,8 @@ fn lists_name_the_values() {
     assert!(manual.contains("block, poll, select, spin, spin:DURATION"), "{manual}");
     let manual = sandbox.run("list dgram-fds").expect(0).stdout;
     assert!(manual.contains("block, select") && !manual.contains("spin:DURATION"), "{manual}");
+    let manual = sandbox.run("list futex").expect(0).stdout;
+    assert!(manual.contains("block, spin, spin:DURATION"), "{manual}");
 }
 
 #[test]

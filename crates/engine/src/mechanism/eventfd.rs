@@ -5,9 +5,10 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
+use super::waiting::{WAIT_SPIN, WAITS};
 use crate::channel::{Documentation, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
@@ -20,11 +21,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::SharedMemoryWithDoorbell,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
+    options: &[WAIT_SPIN],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "A memfd has one slot for each direction. The sender copies its message into \
@@ -34,7 +36,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             other descriptors. However, each message costs a call even if the other peer does not \
             sleep.",
         message_boundaries: "Kept: the slot holds one message and its length.",
-        minimum_kernel: "Linux 3.17 (memfd_create).",
+        minimum_kernel: "Linux 3.17 (memfd_create); wait=spin needs Linux 5.8 (RWF_NOWAIT).",
         defaults_that_matter: "EFD_SEMAPHORE is set: each read consumes one notification. The \
             kernel buffers no payload, so --kernel-buffer does not apply.",
         references: &["man:eventfd(2)", "man:memfd_create(2)"],

@@ -41,13 +41,19 @@ impl Doorbell for FutexDoorbell {
     #[inline]
     fn wait(&self, calls: &mut u64) -> Result<(), Errno> {
         let FutexCounter { count, sleeper } = self.counter();
-        // Only one side takes from each bell, so a count above zero stays there.
-        while count.load(Ordering::Acquire) == 0 {
-            if self.location.blocking == Blocking::Try {
-                return Err(Errno::AGAIN);
-            }
-            let is_empty = || count.load(Ordering::Acquire) == 0;
+        let is_empty = || count.load(Ordering::Acquire) == 0;
+        while is_empty() && self.location.blocking == Blocking::Wait {
             *calls += u64::from(sleeper.sleep_while(is_empty, None));
+        }
+        self.try_wait(calls)
+    }
+
+    #[inline]
+    fn try_wait(&self, _: &mut u64) -> Result<(), Errno> {
+        let count = &self.counter().count;
+        // Only one side takes from each bell, so a count above zero stays there.
+        if count.load(Ordering::Acquire) == 0 {
+            return Err(Errno::AGAIN);
         }
         count.fetch_sub(1, Ordering::Acquire);
         Ok(())

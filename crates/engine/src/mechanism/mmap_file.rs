@@ -1,7 +1,7 @@
 //! `mmap-file`: one slot in a file that both peers map, with futexes to wait on.
 
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 use ipcperf_model::{Failure, Mode};
 use rustix::fs::{CWD, Mode as Access, OFlags, openat};
@@ -10,8 +10,8 @@ use super::TempDir;
 use super::futex_doorbell::FutexDoorbell;
 use super::setup_failure::setup_failure;
 use super::slot::{SlotEnd, SlotMemory, memory_bytes, open_ends};
+use super::waiting::{self, Spinning, WAIT_SPIN, WAITS};
 use crate::channel::{Channel, Documentation, Mechanism, Opened, Setup};
-use crate::worker;
 
 /// Facts about `mmap-file`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -20,11 +20,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
     helper: Helper::Disk,
+    options: &[WAIT_SPIN],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "Both peers map one file (MAP_SHARED), and therefore the same pages of the \
@@ -42,7 +43,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         references: &["man:mmap(2)", "man:futex(2)"],
     },
     in_flight_messages: |_| 2,
-    execute: worker::execute::<MmapFile>,
+    execute: waiting::execute::<MmapFile, Spinning>,
     ..Mechanism::BASE
 };
 

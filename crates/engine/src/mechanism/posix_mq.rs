@@ -5,11 +5,12 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
 #[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
 use super::needs_linux::or_freebsd as endpoint;
+use super::waiting::{WAIT, WAITS};
 use crate::channel::{Documentation, MULTIPLEX, ManyPeers, Mechanism};
 
 /// Facts about `posix-mq`.
@@ -19,13 +20,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
-    options: &[MULTIPLEX],
+    options: &[WAIT, MULTIPLEX],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "mq_send copies a message into the kernel, and mq_receive copies it out. The message is copied \

@@ -5,11 +5,12 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
 #[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
 use super::needs_linux::or_freebsd as endpoint;
+use super::waiting::{WAIT_SPIN, WAITS};
 use crate::channel::{Documentation, Mechanism};
 
 /// Facts about `posix-sem`.
@@ -19,11 +20,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Memory,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::No("its memory must be inherited or passed"),
     helper: Helper::None,
+    options: &[WAIT_SPIN],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "This mechanism works like futex, but with semaphores of the C library \

@@ -28,6 +28,8 @@ use ipcperf_model::Failure;
 
 use crate::channel::{Blocking, Endpoint, Granted, Opened, Setup};
 use crate::mechanism::cache_padded::CachePadded;
+use crate::mechanism::setup_failure::setup_failure;
+use crate::mechanism::waiting::TryTransfer;
 
 /// A doorbell that counts: ringing adds one, taking waits for one and removes it.
 pub(super) trait Doorbell: Clone + Send + 'static {
@@ -37,6 +39,9 @@ pub(super) trait Doorbell: Clone + Send + 'static {
     /// Takes a ring. If there is none, waits for it, or returns `EAGAIN` if calls do not block. Returns
     /// `EPIPE` if the bell has been removed.
     fn wait(&self, calls: &mut u64) -> Result<(), Errno>;
+
+    /// Takes a ring like [`Doorbell::wait`], or returns `EAGAIN` if there is none, even if calls block.
+    fn try_wait(&self, calls: &mut u64) -> Result<(), Errno>;
 
     /// Removes objects that would outlive the processes; most bells have none.
     fn remove(&self) {}
@@ -86,10 +91,7 @@ impl<B: Doorbell> Endpoint for SlotEnd<B> {
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        self.incoming.get(|message| {
-            bytes.get_mut(..message.len()).ok_or(Errno::MSGSIZE)?.copy_from_slice(message);
-            Ok(message.len())
-        })
+        self.incoming.get(|message| copy_into(bytes, message))
     }
 
     fn take_calls(&mut self) -> Option<u64> {
@@ -99,6 +101,35 @@ impl<B: Doorbell> Endpoint for SlotEnd<B> {
     fn close_after_fork(mut self) {
         self.closes_on_drop = false;
     }
+}
+
+impl<B: Doorbell> TryTransfer for SlotEnd<B> {
+    fn prepare_tries(&mut self) -> Result<(), Failure> {
+        // Nothing has been rung yet.
+        match self.incoming.full.try_wait(&mut 0) {
+            Ok(()) | Err(Errno::AGAIN) => Ok(()),
+            Err(errno) => Err(setup_failure("trying to take a notification", errno)
+                .with_remedy("spinning needs a newer kernel; use wait=block")),
+        }
+    }
+
+    #[inline]
+    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.outgoing.put_as(Blocking::Try, bytes)?;
+        Ok(bytes.len())
+    }
+
+    #[inline]
+    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.incoming.try_get(|message| copy_into(bytes, message))
+    }
+}
+
+/// Copies `message` to the start of `bytes`, and returns its length.
+#[inline]
+fn copy_into(bytes: &mut [u8], message: &[u8]) -> Result<usize, Errno> {
+    bytes.get_mut(..message.len()).ok_or(Errno::MSGSIZE)?.copy_from_slice(message);
+    Ok(message.len())
 }
 
 impl<B: Doorbell> Drop for SlotEnd<B> {
@@ -135,8 +166,6 @@ pub(super) fn slot_memory(setup: &Setup<'_>) -> Result<SlotMemory, Failure> {
 /// Returns the failure of a system without memory for the slots.
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 pub(super) fn memory_failure(errno: Errno) -> Failure {
-    use super::setup_failure::setup_failure;
-
     setup_failure("mapping the slots", errno).with_remedy("free memory, or use smaller messages")
 }
 

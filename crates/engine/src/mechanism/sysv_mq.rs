@@ -5,9 +5,10 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
+use super::waiting::{WAIT_SPIN, WAITS};
 use crate::channel::{Documentation, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
@@ -20,11 +21,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::Yes,
     helper: Helper::None,
+    options: &[WAIT_SPIN],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "msgsnd copies a message into the kernel, and msgrcv copies it out. Each message has a type, \

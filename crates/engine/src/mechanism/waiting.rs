@@ -21,7 +21,7 @@ use crate::channel::{
 use crate::worker;
 
 pub(super) use readiness::Readiness;
-pub(super) use spin::{AnyWait, TryTransfer};
+pub(super) use spin::{AnyWait, Spinning, TryTransfer};
 
 /// Option of mechanisms that can wait in every way but `adaptive`, which needs a rule of the mechanism.
 pub(super) const WAIT: OptionSpec = OptionSpec {
@@ -36,6 +36,16 @@ pub(super) const WAIT: OptionSpec = OptionSpec {
     default: "block",
 };
 
+/// Option of mechanisms without descriptors: slots in shared memory and System V queues.
+pub(super) const WAIT_SPIN: OptionSpec = OptionSpec {
+    name: NAME,
+    about: "how a peer waits for the other one: in a call that sleeps (block), by trying again and again (spin), or by \
+        trying for some time and then sleeping (spin:20us). If both peers share a CPU, a peer yields it between two \
+        tries. No effect in mode 1thread",
+    values: OptionValues::Waits(&["block", "spin"]),
+    default: "block",
+};
+
 /// Option of mechanisms that can wait in `select`.
 pub(super) const WAIT_SELECT: OptionSpec = OptionSpec {
     name: NAME,
@@ -45,7 +55,7 @@ pub(super) const WAIT_SELECT: OptionSpec = OptionSpec {
     default: "block",
 };
 
-/// Fact about mechanisms with the option [`WAIT`].
+/// Fact about mechanisms with the option [`WAIT`] or [`WAIT_SPIN`].
 pub(super) const WAITS: PeerWait = PeerWait::ByOption { option: NAME, spins: &["spin"] };
 
 const NAME: &str = "wait";
@@ -94,11 +104,20 @@ pub(super) trait Waiter<E>: Copy + Debug + Send + 'static {
     /// Returns a set-up failure if the system cannot do that.
     fn prepare(self, end: &mut E) -> Result<(), Failure>;
 
-    /// Waits and sends; adds the number of calls to `calls`.
-    fn send(self, end: &mut E, bytes: &[u8], calls: &mut u64) -> Result<usize, Errno>;
+    /// Waits and sends; adds to `calls`.
+    fn send(self, end: &mut E, bytes: &[u8], calls: &mut Calls) -> Result<usize, Errno>;
 
-    /// Waits and receives; adds the number of calls to `calls`.
-    fn recv(self, end: &mut E, bytes: &mut [u8], calls: &mut u64) -> Result<usize, Errno>;
+    /// Waits and receives; adds to `calls`.
+    fn recv(self, end: &mut E, bytes: &mut [u8], calls: &mut Calls) -> Result<usize, Errno>;
+}
+
+/// Numbers of calls.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Calls {
+    /// System calls that only wait.
+    waits: u64,
+    /// Transfers and tries. Unless the end counts its own system calls, each is one.
+    transfers: u64,
 }
 
 /// `C`, whose ends wait with `W`.
@@ -113,7 +132,7 @@ impl<C: Channel, W: Waiter<C::End>> Channel for WaitingChannel<C, W> {
             C::open(&Setup { blocking: waiter.blocking(), ..*setup })?;
         let waiting = |mut end| {
             waiter.prepare(&mut end)?;
-            Ok(WaitingEnd { end, waiter, calls: 0 })
+            Ok(WaitingEnd { end, waiter, calls: Calls::default() })
         };
         Ok(Opened { sender: waiting(sender)?, receiver: waiting(receiver)?, granted })
     }
@@ -125,16 +144,39 @@ impl<C: Meet, W: Waiter<C::End>> Meet for WaitingChannel<C, W> {
         let (mut end, granted) =
             C::meet(&Setup { blocking: waiter.blocking(), ..*setup }, meeting)?;
         waiter.prepare(&mut end)?;
-        Ok((WaitingEnd { end, waiter, calls: 0 }, granted))
+        Ok((WaitingEnd { end, waiter, calls: Calls::default() }, granted))
     }
+}
+
+/// Asserts that ends of `C` whose calls block can be tried without blocking.
+#[cfg(test)]
+pub(super) fn assert_tries_return<C: Channel>()
+where
+    C::End: TryTransfer,
+{
+    let options = std::collections::BTreeMap::new();
+    let setup = Setup { blocking: Blocking::Wait, ..Setup::with_options(&options) };
+    let Opened { mut sender, mut receiver, .. } = C::open(&setup).unwrap();
+    for end in [&mut sender, &mut receiver] {
+        end.prepare().unwrap();
+        end.prepare_tries().unwrap();
+    }
+    let bytes = usize::try_from(setup.buffer_bytes).unwrap();
+    let (message, mut got) = (vec![7; bytes], vec![0; bytes]);
+    assert_eq!(receiver.try_recv(&mut got), Err(Errno::AGAIN));
+    let sent = (0..1_000_000).find(|_| sender.try_send(&message) == Err(Errno::AGAIN));
+    for _ in 0..sent.expect("a full channel") {
+        assert_eq!(receiver.try_recv(&mut got), Ok(bytes));
+        assert_eq!(got, message);
+    }
+    assert_eq!(receiver.try_recv(&mut got), Err(Errno::AGAIN));
 }
 
 #[derive(Debug)]
 struct WaitingEnd<E, W> {
     end: E,
     waiter: W,
-    /// Number of calls: of those that wait, and of transfers if `E` makes one call for each.
-    calls: u64,
+    calls: Calls,
 }
 
 impl<E: Endpoint, W: Waiter<E>> Endpoint for WaitingEnd<E, W> {
@@ -170,10 +212,8 @@ impl<E: Endpoint, W: Waiter<E>> Endpoint for WaitingEnd<E, W> {
     }
 
     fn take_calls(&mut self) -> Option<u64> {
-        let all = std::mem::take(&mut self.calls);
-        // An end that counts its own calls is only waited for with one call for each transfer, so half of the count here is
-        // its transfers.
-        Some(self.end.take_calls().map_or(all, |own| own + all / 2))
+        let Calls { waits, transfers } = std::mem::take(&mut self.calls);
+        Some(waits + self.end.take_calls().unwrap_or(transfers))
     }
 
     fn drain(&mut self) {

@@ -10,15 +10,15 @@ use rustix::io::Errno;
 use crate::channel::{Blocking, Channel, Mechanism, Opened, Setup};
 use crate::mechanism::setup_failure::setup_failure;
 use crate::mechanism::slot::{Doorbell, SlotEnd, open_ends, slot_memory};
+use crate::mechanism::waiting::{self, Spinning};
 use crate::platform::memory::shared_memory_available;
 use crate::platform::read_write;
-use crate::worker;
 
 /// The part of `eventfd` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     availability: available,
     in_flight_messages: |_| 2,
-    execute: worker::execute::<Eventfd>,
+    execute: waiting::execute::<Eventfd, Spinning>,
     ..Mechanism::BASE
 };
 
@@ -63,5 +63,22 @@ impl Doorbell for EventfdDoorbell {
     fn wait(&self, calls: &mut u64) -> Result<(), Errno> {
         *calls += 1;
         read_write::read(&*self.counter, &mut [0_u8; 8]).map(drop)
+    }
+
+    #[inline]
+    fn try_wait(&self, calls: &mut u64) -> Result<(), Errno> {
+        *calls += 1;
+        read_write::try_read(&*self.counter, &mut [0_u8; 8]).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Eventfd;
+    use crate::mechanism::waiting::assert_tries_return;
+
+    #[test]
+    fn a_try_returns_at_once() {
+        assert_tries_return::<Eventfd>();
     }
 }

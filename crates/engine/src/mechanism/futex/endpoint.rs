@@ -5,14 +5,14 @@ use ipcperf_model::Failure;
 use crate::channel::{Channel, Mechanism, Opened, Setup};
 use crate::mechanism::futex_doorbell::FutexDoorbell;
 use crate::mechanism::slot::{SlotEnd, open_ends, slot_memory};
+use crate::mechanism::waiting::{self, Spinning};
 use crate::platform::memory::shared_memory_available;
-use crate::worker;
 
 /// The part of `futex` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     availability: shared_memory_available,
     in_flight_messages: |_| 2,
-    execute: worker::execute::<Futex>,
+    execute: waiting::execute::<Futex, Spinning>,
     ..Mechanism::BASE
 };
 
@@ -23,5 +23,16 @@ impl Channel for Futex {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         open_ends(setup, slot_memory(setup)?, |spot| Ok(FutexDoorbell { location: spot }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Futex;
+    use crate::mechanism::waiting::assert_tries_return;
+
+    #[test]
+    fn a_try_returns_at_once() {
+        assert_tries_return::<Futex>();
     }
 }

@@ -13,14 +13,14 @@ use crate::channel::{
 use crate::leftovers::message_queue::{QueueDirection, queue_name};
 use crate::leftovers::{RunNames, run_names};
 use crate::mechanism::setup_failure::setup_failure;
+use crate::mechanism::waiting::{self, AnyWait, TryTransfer};
 use crate::platform::message_queue::{self, MessageQueue, default_messages, max_messages, unlink};
-use crate::worker;
 
 /// The part of `posix-mq` that needs Linux or FreeBSD.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     availability: message_queue::available,
     limit: |_| Some(limit()),
-    execute: worker::execute::<PosixMq>,
+    execute: waiting::execute::<PosixMq, AnyWait>,
     ..Mechanism::BASE
 };
 
@@ -110,16 +110,51 @@ impl Endpoint for PosixMqEnd {
 
     #[inline]
     fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        if bytes.len() >= self.message_bytes {
-            return self.incoming.receive(bytes);
-        }
-        let buffer = self.receive_buffer.as_mut().ok_or(Errno::INVAL)?;
-        let got = self.incoming.receive(buffer)?;
-        bytes.get_mut(..got).ok_or(Errno::MSGSIZE)?.copy_from_slice(&buffer[..got]);
-        Ok(got)
+        self.receive_with(MessageQueue::receive, bytes)
     }
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {
         Some(Descriptors { read: self.incoming.as_fd(), write: self.outgoing.as_fd() })
+    }
+}
+
+impl TryTransfer for PosixMqEnd {
+    #[inline]
+    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.outgoing.try_send(bytes)?;
+        Ok(bytes.len())
+    }
+
+    #[inline]
+    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.receive_with(MessageQueue::try_receive, bytes)
+    }
+}
+
+impl PosixMqEnd {
+    #[inline]
+    fn receive_with(
+        &mut self,
+        receive: impl Fn(&MessageQueue, &mut [u8]) -> Result<usize, Errno>,
+        bytes: &mut [u8],
+    ) -> Result<usize, Errno> {
+        if bytes.len() >= self.message_bytes {
+            return receive(&self.incoming, bytes);
+        }
+        let buffer = self.receive_buffer.as_mut().ok_or(Errno::INVAL)?;
+        let got = receive(&self.incoming, buffer)?;
+        bytes.get_mut(..got).ok_or(Errno::MSGSIZE)?.copy_from_slice(&buffer[..got]);
+        Ok(got)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PosixMq;
+    use crate::mechanism::waiting::assert_tries_return;
+
+    #[test]
+    fn a_try_returns_at_once() {
+        assert_tries_return::<PosixMq>();
     }
 }

@@ -8,15 +8,15 @@ use crate::mechanism::setup_failure::setup_failure;
 use crate::mechanism::slot::{
     Doorbell, DoorbellLocation, DoorbellMemory, SlotEnd, open_ends, slot_memory,
 };
+use crate::mechanism::waiting::{self, Spinning};
 use crate::platform::errno_result;
 use crate::platform::memory::shared_memory_available;
-use crate::worker;
 
 /// The part of `posix-sem` that needs Linux or FreeBSD.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     availability: shared_memory_available,
     in_flight_messages: |_| 2,
-    execute: worker::execute::<PosixSem>,
+    execute: waiting::execute::<PosixSem, Spinning>,
     ..Mechanism::BASE
 };
 
@@ -58,13 +58,29 @@ impl Doorbell for SemaphoreDoorbell {
 
     #[inline]
     fn wait(&self, calls: &mut u64) -> Result<(), Errno> {
-        // SAFETY: as for `ring`.
-        let tried = errno_result(unsafe { libc::sem_trywait(self.address()) }).map(drop);
+        let tried = self.try_wait(calls);
         if tried != Err(Errno::AGAIN) || self.location.blocking == Blocking::Try {
             return tried;
         }
         *calls += 1;
         // SAFETY: as for `ring`.
         errno_result(unsafe { libc::sem_wait(self.address()) }).map(drop)
+    }
+
+    #[inline]
+    fn try_wait(&self, _: &mut u64) -> Result<(), Errno> {
+        // SAFETY: as for `ring`.
+        errno_result(unsafe { libc::sem_trywait(self.address()) }).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PosixSem;
+    use crate::mechanism::waiting::assert_tries_return;
+
+    #[test]
+    fn a_try_returns_at_once() {
+        assert_tries_return::<PosixSem>();
     }
 }

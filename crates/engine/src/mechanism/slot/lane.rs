@@ -56,10 +56,16 @@ impl<B: Doorbell> Lane<B> {
     /// Puts a message into the slot once there is room, and rings.
     #[inline]
     pub(in super::super) fn put(&mut self, bytes: &[u8]) -> Result<(), Errno> {
+        self.put_as(self.blocking, bytes)
+    }
+
+    /// Like [`Lane::put`], but returns `EAGAIN` without room if `blocking` says so.
+    #[inline]
+    pub(super) fn put_as(&mut self, blocking: Blocking, bytes: &[u8]) -> Result<(), Errno> {
         if bytes.len() > self.max_bytes {
             return Err(Errno::MSGSIZE);
         }
-        self.await_room()?;
+        self.await_room_as(blocking)?;
         // SAFETY: the slot is empty, so the payload belongs to the sender alone until the word is stored, and
         // it has room for `max_bytes`.
         unsafe { self.payload().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
@@ -70,8 +76,13 @@ impl<B: Doorbell> Lane<B> {
     /// Returns once the slot is empty: the last message has been used.
     #[inline]
     pub(in super::super) fn await_room(&mut self) -> Result<(), Errno> {
+        self.await_room_as(self.blocking)
+    }
+
+    #[inline]
+    fn await_room_as(&mut self, blocking: Blocking) -> Result<(), Errno> {
         while self.header().length_word.0.load(Ordering::Acquire) != 0 {
-            self.sleep_until_room()?;
+            self.sleep_until_room(blocking)?;
         }
         Ok(())
     }
@@ -79,11 +90,11 @@ impl<B: Doorbell> Lane<B> {
     /// Announces that this side waits, checks again, and sleeps. The fence pairs with the one in
     /// [`Lane::get`]: either this side sees that there is room, or the other sees the announcement.
     #[cold]
-    fn sleep_until_room(&mut self) -> Result<(), Errno> {
+    fn sleep_until_room(&mut self, blocking: Blocking) -> Result<(), Errno> {
         if self.header().closed.0.load(Ordering::Acquire) != 0 {
             return Err(Errno::PIPE);
         }
-        if self.blocking == Blocking::Try {
+        if blocking == Blocking::Try {
             return Err(Errno::AGAIN);
         }
         self.header().sender_waits.0.store(1, Ordering::Relaxed);
@@ -105,7 +116,28 @@ impl<B: Doorbell> Lane<B> {
         &mut self,
         using: impl FnOnce(&[u8]) -> Result<usize, Errno>,
     ) -> Result<usize, Errno> {
-        match self.full.wait(&mut self.calls) {
+        let taken = self.full.wait(&mut self.calls);
+        self.get_rung(taken, using)
+    }
+
+    /// Like [`Lane::get`], but returns `EAGAIN` if there is no ring.
+    #[inline]
+    pub(super) fn try_get(
+        &mut self,
+        using: impl FnOnce(&[u8]) -> Result<usize, Errno>,
+    ) -> Result<usize, Errno> {
+        let taken = self.full.try_wait(&mut self.calls);
+        self.get_rung(taken, using)
+    }
+
+    /// The rest of [`Lane::get`], once a ring has been `taken`.
+    #[inline]
+    fn get_rung(
+        &mut self,
+        taken: Result<(), Errno>,
+        using: impl FnOnce(&[u8]) -> Result<usize, Errno>,
+    ) -> Result<usize, Errno> {
+        match taken {
             Ok(()) | Err(Errno::PIPE) => {}
             Err(errno) => return Err(errno),
         }

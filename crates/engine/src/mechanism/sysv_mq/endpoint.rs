@@ -7,16 +7,16 @@ use crate::buffer::Buffer;
 use crate::channel::{Blocking, Channel, Endpoint, Granted, Limit, Mechanism, Opened, Setup};
 use crate::mechanism::setup_failure::setup_failure;
 use crate::mechanism::sysv::{self, object_outcome};
+use crate::mechanism::waiting::{self, Spinning, TryTransfer};
 use crate::platform::errno_result;
 use crate::platform::sysctl::read_sysctl;
-use crate::worker;
 
 /// The part of `sysv-mq` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     // SAFETY: the call takes only numbers.
     availability: || sysv::available("msgget", |key| unsafe { libc::msgget(key, 0) }),
     limit: |setup| Some(limit(setup)),
-    execute: worker::execute::<SysvMq>,
+    execute: waiting::execute::<SysvMq, Spinning>,
     ..Mechanism::BASE
 };
 
@@ -108,24 +108,50 @@ impl Endpoint for SysvMqEnd {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.send_with(self.wait_flag, bytes)
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.receive_with(self.wait_flag, bytes)
+    }
+
+    fn close_after_fork(mut self) {
+        self.closes_on_drop = false;
+    }
+}
+
+impl TryTransfer for SysvMqEnd {
+    #[inline]
+    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.send_with(libc::IPC_NOWAIT, bytes)
+    }
+
+    #[inline]
+    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.receive_with(libc::IPC_NOWAIT, bytes)
+    }
+}
+
+impl SysvMqEnd {
+    #[inline]
+    fn send_with(&mut self, flags: libc::c_int, bytes: &[u8]) -> Result<usize, Errno> {
         let message = self.message.as_mut().ok_or(Errno::INVAL)?;
         message[..TYPE_BYTES].copy_from_slice(&self.send_type.to_ne_bytes());
         message[TYPE_BYTES..][..bytes.len()].copy_from_slice(bytes);
         // SAFETY: the buffer holds a type and `bytes.len()` bytes of text, which were just copied there.
-        let sent =
-            unsafe { libc::msgsnd(self.id, message.as_ptr().cast(), bytes.len(), self.wait_flag) };
+        let sent = unsafe { libc::msgsnd(self.id, message.as_ptr().cast(), bytes.len(), flags) };
         object_outcome(sent)?;
         Ok(bytes.len())
     }
 
     #[inline]
-    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+    fn receive_with(&mut self, flags: libc::c_int, bytes: &mut [u8]) -> Result<usize, Errno> {
         let message = self.message.as_mut().ok_or(Errno::INVAL)?;
         let max_bytes = bytes.len().min(message.len() - TYPE_BYTES);
         let start = message.as_mut_ptr().cast();
         // SAFETY: the buffer has room for a type and `max_bytes` bytes of text.
-        let got =
-            unsafe { libc::msgrcv(self.id, start, max_bytes, self.receive_type, self.wait_flag) };
+        let got = unsafe { libc::msgrcv(self.id, start, max_bytes, self.receive_type, flags) };
         let got = usize::try_from(got).map_err(|_| object_outcome(-1).err());
         match got.map_err(|errno| errno.unwrap_or(Errno::IO)) {
             Ok(got) => {
@@ -137,10 +163,6 @@ impl Endpoint for SysvMqEnd {
             Err(Errno::PIPE) => Ok(0),
             Err(errno) => Err(errno),
         }
-    }
-
-    fn close_after_fork(mut self) {
-        self.closes_on_drop = false;
     }
 }
 

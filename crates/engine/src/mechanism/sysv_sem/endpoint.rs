@@ -7,14 +7,14 @@ use crate::channel::{Blocking, Channel, Mechanism, Opened, Setup};
 use crate::mechanism::setup_failure::setup_failure;
 use crate::mechanism::slot::{Doorbell, SlotEnd, open_ends, slot_memory};
 use crate::mechanism::sysv;
+use crate::mechanism::waiting::{self, Spinning};
 use crate::platform::memory::shared_memory_available;
-use crate::worker;
 
 /// The part of `sysv-sem` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     availability: available,
     in_flight_messages: |_| 2,
-    execute: worker::execute::<SysvSem>,
+    execute: waiting::execute::<SysvSem, Spinning>,
     ..Mechanism::BASE
 };
 
@@ -59,10 +59,10 @@ struct SysvDoorbell {
 
 impl SysvDoorbell {
     #[inline]
-    fn add(self, change: i16, calls: &mut u64) -> Result<(), Errno> {
+    fn add(self, change: i16, flags: libc::c_int, calls: &mut u64) -> Result<(), Errno> {
         *calls += 1;
         #[allow(clippy::cast_possible_truncation, reason = "IPC_NOWAIT has 12 bits")]
-        let flags = self.wait_flag as i16;
+        let flags = flags as i16;
         let mut operation = libc::sembuf { sem_num: self.number, sem_op: change, sem_flg: flags };
         // SAFETY: the pointer is to one operation, as the count says.
         sysv::object_outcome(unsafe { libc::semop(self.id, &raw mut operation, 1) }).map(drop)
@@ -72,12 +72,17 @@ impl SysvDoorbell {
 impl Doorbell for SysvDoorbell {
     #[inline]
     fn ring(&self, calls: &mut u64) -> Result<(), Errno> {
-        self.add(1, calls)
+        self.add(1, self.wait_flag, calls)
     }
 
     #[inline]
     fn wait(&self, calls: &mut u64) -> Result<(), Errno> {
-        self.add(-1, calls)
+        self.add(-1, self.wait_flag, calls)
+    }
+
+    #[inline]
+    fn try_wait(&self, calls: &mut u64) -> Result<(), Errno> {
+        self.add(-1, libc::IPC_NOWAIT, calls)
     }
 
     fn remove(&self) {

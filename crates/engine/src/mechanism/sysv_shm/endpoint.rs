@@ -9,15 +9,15 @@ use crate::channel::{Channel, Mechanism, Opened, Setup};
 use crate::mechanism::futex_doorbell::FutexDoorbell;
 use crate::mechanism::slot::{SlotEnd, SlotMemory, memory_bytes, memory_failure, open_ends};
 use crate::mechanism::sysv;
+use crate::mechanism::waiting::{self, Spinning};
 use crate::platform::errno_result;
-use crate::worker;
 
 /// The part of `sysv-shm` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     // SAFETY: the call takes only numbers.
     availability: || sysv::available("shmget", |key| unsafe { libc::shmget(key, 0, 0) }),
     in_flight_messages: |_| 2,
-    execute: worker::execute::<SysvShm>,
+    execute: waiting::execute::<SysvShm, Spinning>,
     ..Mechanism::BASE
 };
 

@@ -6,7 +6,7 @@ use ipcperf_model::Failure;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use super::{Waiter, chosen};
+use super::{Calls, Waiter, chosen};
 use crate::channel::{Blocking, Descriptors, Endpoint, Setup};
 
 /// System call that sleeps until a descriptor is ready.
@@ -61,13 +61,13 @@ impl<E: Endpoint> Waiter<E> for Readiness {
     }
 
     #[inline]
-    fn send(self, end: &mut E, bytes: &[u8], calls: &mut u64) -> Result<usize, Errno> {
+    fn send(self, end: &mut E, bytes: &[u8], calls: &mut Calls) -> Result<usize, Errno> {
         let wait = |descriptors: Descriptors<'_>| self.wait_writable(descriptors.write);
         wait_and_transfer(end, calls, wait, |end| end.send(bytes))
     }
 
     #[inline]
-    fn recv(self, end: &mut E, bytes: &mut [u8], calls: &mut u64) -> Result<usize, Errno> {
+    fn recv(self, end: &mut E, bytes: &mut [u8], calls: &mut Calls) -> Result<usize, Errno> {
         let wait = |descriptors: Descriptors<'_>| self.wait_readable(descriptors.read);
         wait_and_transfer(end, calls, wait, |end| end.recv(bytes))
     }
@@ -77,14 +77,14 @@ impl<E: Endpoint> Waiter<E> for Readiness {
 #[inline]
 fn wait_and_transfer<E: Endpoint>(
     end: &mut E,
-    calls: &mut u64,
+    calls: &mut Calls,
     wait: impl Fn(Descriptors<'_>) -> Result<(), Errno>,
     mut transfer: impl FnMut(&mut E) -> Result<usize, Errno>,
 ) -> Result<usize, Errno> {
     loop {
-        *calls += 1;
+        calls.waits += 1;
         wait(end.descriptors().ok_or(Errno::OPNOTSUPP)?)?;
-        *calls += 1;
+        calls.transfers += 1;
         match transfer(end) {
             Err(Errno::AGAIN) => {}
             moved => return moved,

@@ -7,7 +7,7 @@ use ipcperf_model::Failure;
 use ipcperf_model::wait::Wait;
 use rustix::io::Errno;
 
-use super::{Readiness, Waiter, chosen};
+use super::{Calls, Readiness, Waiter, chosen};
 use crate::channel::{Blocking, Endpoint, PeerPlacement, Setup};
 use crate::clock::now_ns;
 use crate::platform::read_write;
@@ -59,24 +59,16 @@ enum Pause {
 }
 
 impl Spinning {
-    fn new(setup: &Setup<'_>, window: Option<Duration>) -> Self {
-        let pause = match setup.placement {
-            PeerPlacement::OneCpu => Pause::Yield,
-            PeerPlacement::SeparateCpus | PeerPlacement::Unpinned => Pause::SpinLoop,
-        };
-        Self { window, pause }
-    }
-
     /// Tries to transfer `bytes` from or to `end` with `attempt`. Once the time is up, calls `block`.
     #[inline]
     fn transfer<E, B: ?Sized>(
         self,
         (end, bytes): (&mut E, &mut B),
-        calls: &mut u64,
+        calls: &mut Calls,
         attempt: impl Fn(&mut E, &mut B) -> Result<usize, Errno>,
         block: impl Fn(&mut E, &mut B) -> Result<usize, Errno>,
     ) -> Result<usize, Errno> {
-        *calls += 1;
+        calls.transfers += 1;
         match attempt(end, bytes) {
             Err(Errno::AGAIN) => {}
             moved => return moved,
@@ -86,17 +78,17 @@ impl Spinning {
             match self.pause {
                 Pause::SpinLoop => spin_loop(),
                 Pause::Yield => {
-                    *calls += 1;
+                    calls.waits += 1;
                     std::thread::yield_now();
                 }
             }
-            *calls += 1;
+            calls.transfers += 1;
             match attempt(end, bytes) {
                 Err(Errno::AGAIN) => {}
                 moved => return moved,
             }
             if self.window.is_some_and(|window| is_over(begin_ns, window)) {
-                *calls += 1;
+                calls.transfers += 1;
                 return block(end, bytes);
             }
         }
@@ -118,46 +110,73 @@ pub(in crate::mechanism) enum AnyWait {
 impl<E: TryTransfer> Waiter<E> for AnyWait {
     fn new(setup: &Setup<'_>) -> Self {
         match chosen(setup) {
-            Wait::Spin => Self::Spin(Spinning::new(setup, None)),
-            Wait::SpinFor(window) => Self::Spin(Spinning::new(setup, Some(window))),
+            Wait::Spin | Wait::SpinFor(_) => Self::Spin(<Spinning as Waiter<E>>::new(setup)),
             _ => Self::Ready(<Readiness as Waiter<E>>::new(setup)),
         }
     }
 
     fn blocking(self) -> Blocking {
         match self {
-            Self::Ready(_) => Blocking::Try,
-            Self::Spin(_) => Blocking::Wait,
+            Self::Ready(ready) => <Readiness as Waiter<E>>::blocking(ready),
+            Self::Spin(spinning) => <Spinning as Waiter<E>>::blocking(spinning),
         }
     }
 
     fn prepare(self, end: &mut E) -> Result<(), Failure> {
         match self {
-            Self::Ready(_) => Ok(()),
-            Self::Spin(_) => end.prepare_tries(),
+            Self::Ready(ready) => ready.prepare(end),
+            Self::Spin(spinning) => spinning.prepare(end),
         }
     }
 
     #[inline]
-    fn send(self, end: &mut E, bytes: &[u8], calls: &mut u64) -> Result<usize, Errno> {
+    fn send(self, end: &mut E, bytes: &[u8], calls: &mut Calls) -> Result<usize, Errno> {
         match self {
-            Self::Ready(readiness) => readiness.send(end, bytes, calls),
-            Self::Spin(spinning) => {
-                let mut bytes = bytes;
-                let attempt = |end: &mut E, bytes: &mut &[u8]| end.try_send(bytes);
-                spinning.transfer((end, &mut bytes), calls, attempt, |end, bytes| end.send(bytes))
-            }
+            Self::Ready(ready) => ready.send(end, bytes, calls),
+            Self::Spin(spinning) => spinning.send(end, bytes, calls),
         }
     }
 
     #[inline]
-    fn recv(self, end: &mut E, bytes: &mut [u8], calls: &mut u64) -> Result<usize, Errno> {
+    fn recv(self, end: &mut E, bytes: &mut [u8], calls: &mut Calls) -> Result<usize, Errno> {
         match self {
-            Self::Ready(readiness) => readiness.recv(end, bytes, calls),
-            Self::Spin(spinning) => {
-                let attempt = |end: &mut E, bytes: &mut [u8]| end.try_recv(bytes);
-                spinning.transfer((end, bytes), calls, attempt, E::recv)
-            }
+            Self::Ready(ready) => ready.recv(end, bytes, calls),
+            Self::Spin(spinning) => spinning.recv(end, bytes, calls),
         }
+    }
+}
+
+impl<E: TryTransfer> Waiter<E> for Spinning {
+    fn new(setup: &Setup<'_>) -> Self {
+        let window = match chosen(setup) {
+            Wait::SpinFor(window) => Some(window),
+            _ => None,
+        };
+        let pause = match setup.placement {
+            PeerPlacement::OneCpu => Pause::Yield,
+            PeerPlacement::SeparateCpus | PeerPlacement::Unpinned => Pause::SpinLoop,
+        };
+        Self { window, pause }
+    }
+
+    fn blocking(self) -> Blocking {
+        Blocking::Wait
+    }
+
+    fn prepare(self, end: &mut E) -> Result<(), Failure> {
+        end.prepare_tries()
+    }
+
+    #[inline]
+    fn send(self, end: &mut E, bytes: &[u8], calls: &mut Calls) -> Result<usize, Errno> {
+        let mut bytes = bytes;
+        let attempt = |end: &mut E, bytes: &mut &[u8]| end.try_send(bytes);
+        self.transfer((end, &mut bytes), calls, attempt, |end, bytes| end.send(bytes))
+    }
+
+    #[inline]
+    fn recv(self, end: &mut E, bytes: &mut [u8], calls: &mut Calls) -> Result<usize, Errno> {
+        let attempt = |end: &mut E, bytes: &mut [u8]| end.try_recv(bytes);
+        self.transfer((end, bytes), calls, attempt, E::recv)
     }
 }

@@ -9,6 +9,14 @@ use rustix::io::Errno;
 
 use crate::platform::errno_result;
 
+/// Time limit of calls that are not to wait.
+pub(crate) static PAST: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+
+/// Returns `EAGAIN` for the error of a call that would have waited beyond [`PAST`], and other errors unchanged.
+pub(crate) fn would_block(errno: Errno) -> Errno {
+    if errno == Errno::TIMEDOUT { Errno::AGAIN } else { errno }
+}
+
 /// Creates the queue `name`, which only its owner may use, for `messages` messages of `message_bytes` bytes. Returns the
 /// result of `mq_open`.
 ///

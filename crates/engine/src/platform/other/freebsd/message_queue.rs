@@ -78,6 +78,28 @@ impl MessageQueue {
         usize::try_from(got).map_err(|_| errno_result(-1).err().unwrap_or(Errno::IO))
     }
 
+    /// Sends like [`MessageQueue::send`], or returns `EAGAIN` if the queue is full, even if calls block.
+    #[inline]
+    pub(crate) fn try_send(&self, bytes: &[u8]) -> Result<(), Errno> {
+        let (queue, start) = (self.0.0.as_ptr(), bytes.as_ptr().cast());
+        // SAFETY: pointer and length are those of `bytes`, the queue is open, and the time is a whole one.
+        let sent =
+            unsafe { libc::mq_timedsend(queue, start, bytes.len(), 0, &raw const calls::PAST) };
+        errno_result(sent).map(drop).map_err(calls::would_block)
+    }
+
+    /// Receives like [`MessageQueue::receive`], or returns `EAGAIN` if the queue is empty, even if calls block.
+    #[inline]
+    pub(crate) fn try_receive(&self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        let (queue, start, most) = (self.0.0.as_ptr(), bytes.as_mut_ptr().cast(), bytes.len());
+        let past = &raw const calls::PAST;
+        // SAFETY: pointer and length are those of `bytes`, the queue is open, the time is a whole one, and a null pointer
+        // declines the priority.
+        let got = unsafe { libc::mq_timedreceive(queue, start, most, null_mut(), past) };
+        usize::try_from(got)
+            .map_err(|_| calls::would_block(errno_result(-1).err().unwrap_or(Errno::IO)))
+    }
+
     /// Returns another handle of the queue.
     #[allow(clippy::unnecessary_wraps, reason = "may fail on Linux")]
     pub(crate) fn try_clone(&self) -> Result<Self, Errno> {
