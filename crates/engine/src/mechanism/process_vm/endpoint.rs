@@ -123,7 +123,8 @@ impl Endpoint for ProcessVmEnd {
         let message = RemoteMessage { pid: self.pid, start: bytes.as_ptr(), bytes: bytes.len() };
         self.slot.outgoing.put(&message.to_bytes())?;
         // The receiver reads from `bytes`, so the borrow must not end before it has finished.
-        self.slot.outgoing.await_room()?;
+        let lane = &mut self.slot.outgoing;
+        lane.await_room(lane.blocking)?;
         Ok(bytes.len())
     }
 

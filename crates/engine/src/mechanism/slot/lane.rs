@@ -35,7 +35,7 @@ pub(in super::super) struct Lane<B> {
     pub(super) memory: Arc<SlotMemory>,
     pub(super) offset: usize,
     pub(super) max_bytes: usize,
-    pub(super) blocking: Blocking,
+    pub(in super::super) blocking: Blocking,
     pub(super) full: B,
     pub(super) room: B,
     pub(super) calls: u64,
@@ -65,7 +65,7 @@ impl<B: Doorbell> Lane<B> {
         if bytes.len() > self.max_bytes {
             return Err(Errno::MSGSIZE);
         }
-        self.await_room_as(blocking)?;
+        self.await_room(blocking)?;
         // SAFETY: the slot is empty, so the payload belongs to the sender alone until the word is stored, and
         // it has room for `max_bytes`.
         unsafe { self.payload().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
@@ -73,14 +73,10 @@ impl<B: Doorbell> Lane<B> {
         self.full.ring(&mut self.calls)
     }
 
-    /// Returns once the slot is empty: the last message has been used.
+    /// Returns once the slot is empty: the last message has been used. Returns `EAGAIN` instead of waiting if `blocking`
+    /// says so.
     #[inline]
-    pub(in super::super) fn await_room(&mut self) -> Result<(), Errno> {
-        self.await_room_as(self.blocking)
-    }
-
-    #[inline]
-    fn await_room_as(&mut self, blocking: Blocking) -> Result<(), Errno> {
+    pub(in super::super) fn await_room(&mut self, blocking: Blocking) -> Result<(), Errno> {
         while self.header().length_word.0.load(Ordering::Acquire) != 0 {
             self.sleep_until_room(blocking)?;
         }
