@@ -44,6 +44,8 @@ pub(crate) enum Bench {
     Paced,
     /// Workloads with several peers, run with one, compared with those of two peers; takes about four minutes
     Peers,
+    /// CPU time that ipcperf reports, compared with that of a control group; takes about eight minutes
+    CpuTime,
     /// Separately executed programs compared with forked processes; takes about five minutes
     Programs,
     /// Round trips and streams of other tools compared with ours, on one CPU

@@ -10,6 +10,7 @@ mod arguments;
 mod c_loops;
 mod c_program;
 mod compat;
+mod cpu_time;
 mod dbus;
 mod distance;
 mod error;
@@ -88,6 +89,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Ben
         Bench::CLoops(cap) => c_loops::measure(ipcperf, *cap),
         Bench::Dbus(cap) => dbus::measure(ipcperf, *cap),
         Bench::Compat(cap) => compat::measure(ipcperf, *cap),
+        Bench::CpuTime => cpu_time::measure(ipcperf),
         Bench::Iceoryx2(cap) => iceoryx2::measure(ipcperf, *cap),
         Bench::Libraries(cap) => libraries::measure(ipcperf, *cap),
         Bench::Null => null::measure(ipcperf),
@@ -116,6 +118,7 @@ fn measure(ipcperf: &Ipcperf, arguments: &Arguments) -> Result<Vec<Finding>, Ben
             compat::measure(ipcperf, *cap),
             peers::measure(ipcperf),
             programs::measure(ipcperf),
+            cpu_time::measure(ipcperf),
             shapes::measure(ipcperf, *cap),
             dbus::measure(ipcperf, *cap),
             iceoryx2::measure(ipcperf, *cap),

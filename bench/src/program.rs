@@ -47,12 +47,26 @@ impl Ipcperf {
 
     /// Executes one run in a fresh worker process.
     pub(crate) fn measure(&self, spec: &RunSpec) -> Result<Measurement, BenchError> {
+        self.measure_by(self.worker(), spec)
+    }
+
+    /// Returns the command that starts a worker, a child of this process.
+    pub(crate) fn worker(&self) -> Command {
+        let mut worker = self.command();
+        worker.arg("worker").arg(std::process::id().to_string());
+        worker
+    }
+
+    /// Executes one run in the worker that `worker` starts.
+    pub(crate) fn measure_by(
+        &self,
+        mut worker: Command,
+        spec: &RunSpec,
+    ) -> Result<Measurement, BenchError> {
         let names = draw_names(spec)?;
         let assignment = Assignment { spec: spec.clone(), names, journal: None, comm: None };
         let request = serde_json::to_vec(&assignment)
             .map_err(|error| BenchError::Io("a run".to_owned(), error.into()))?;
-        let mut worker = self.command();
-        worker.arg("worker").arg(std::process::id().to_string());
         let said = run_with_input(&mut worker, &request, TIMEOUT)?;
         match serde_json::from_slice(&said) {
             Ok(WorkerReport::Measured(measurement)) => Ok(*measurement),

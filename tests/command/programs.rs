@@ -147,8 +147,14 @@ fn what_a_namespace_hides_is_a_failure_that_names_it() {
             (&"unreachable".into(), &false.into())
         );
         assert!(text(failure, "where").contains("connecting to 127.0.0.1:"), "{failure}");
-        assert!(text(failure, "remedy").contains("another namespace (network)"), "{failure}");
+        assert!(text(failure, "remedy").contains("different namespaces (network)"), "{failure}");
     }
+    // The sender fails, where ipcperf runs too.
+    let receiver =
+        "-m tcp -b 64 --total 6400 --mode 2exec --repetitions 1 --receiver-prefix 'unshare -n'";
+    let file = measured(&sandbox, receiver, 4);
+    let remedy = text(&file.failures[0], "remedy");
+    assert!(remedy.contains("the peers run in different namespaces (network)"), "{remedy}");
     let clock = "-m fifo -b 64 --total 6400 --mode 2exec --repetitions 1 --sender-prefix 'unshare --time --boottime 9'";
     let file = measured(&sandbox, clock, 4);
     let place = text(&file.failures[0], "where");
@@ -169,7 +175,7 @@ fn datagrams_that_do_not_arrive_are_noticed_before_the_run() {
         format!("-m udp -b 64 --total 6400 --mode 2exec --sender-prefix {prefix} --repetitions 1");
     for failure in measured(&sandbox, &arguments, 4).failures {
         assert_eq!(failure["what"], "unreachable", "{failure}");
-        assert!(text(&failure, "remedy").contains("another namespace (network)"), "{failure}");
+        assert!(text(&failure, "remedy").contains("different namespaces (network)"), "{failure}");
     }
 }
 

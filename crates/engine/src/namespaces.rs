@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use ipcperf_model::{Failure, FailureKind, Role};
 use serde::{Deserialize, Serialize};
@@ -54,27 +55,56 @@ impl Namespaces {
         Err(Failure::new(FailureKind::SetUp, place).with_remedy(remedy).with_role(role))
     }
 
-    /// Adds to a `failure` of `role`, which runs in `self`, the namespaces that may hide the other peer. The command runs in
-    /// `other`.
+    /// Lets the other peer read these namespaces of `role` in `folder`, if that is possible.
+    pub fn publish(&self, folder: &Path, role: Role) {
+        // Only explanations are poorer without it.
+        let _ = serde_json::to_vec(self).map(|text| fs::write(published(folder, role), text));
+    }
+
+    /// Reads what the other peer of `role` has published in `folder`; `None` if it has not, or if the folder is hidden.
     #[must_use]
-    pub fn explain(&self, other: &Self, failure: Failure, role: Role) -> Failure {
+    pub fn of_other_peer(folder: &Path, role: Role) -> Option<Self> {
+        let other = if role == Role::Sender { Role::Receiver } else { Role::Sender };
+        serde_json::from_slice(&fs::read(published(folder, other)).ok()?).ok()
+    }
+
+    /// Adds to a `failure` of `role`, which runs in `self`, the namespaces that may hide the other peer. That one runs in
+    /// `peer`, if this is known, and the command in `command`.
+    #[must_use]
+    pub fn explain(
+        &self,
+        peer: Option<&Self>,
+        command: &Self,
+        failure: Failure,
+        role: Role,
+    ) -> Failure {
         if failure.what != FailureKind::Unreachable {
             return failure;
         }
+        let other = peer.unwrap_or(command);
         let different = KINDS.iter().filter(|(kind, _)| self.differs(other, kind));
         let different: Vec<&str> = different.map(|(_, name)| *name).collect();
-        if different.is_empty() {
-            let remedy = "check whether the other peer has started, and whether a firewall or a security module (AppArmor, \
-                SELinux) keeps the two apart";
-            return if failure.remedy.is_some() { failure } else { failure.with_remedy(remedy) };
-        }
         let (role, names) = (role.name(), different.join(", "));
-        let namespaces = if different.len() == 1 { "namespace" } else { "namespaces" };
-        failure.with_remedy(format!(
-            "the {role} runs in another {namespaces} ({names}) than ipcperf: what the {role} is to find there may be hidden; \
-             use a prefix that keeps it visible, or another mechanism"
-        ))
+        let remedy = match (peer, different.len()) {
+            (_, 0) if failure.remedy.is_some() => return failure,
+            (_, 0) => "check whether the other peer has started, whether the network interface is up, and whether a firewall \
+                or a security module (AppArmor, SELinux) keeps the two apart"
+                .to_owned(),
+            (Some(_), _) => format!(
+                "the peers run in different namespaces ({names}): what one of them creates may be hidden from the other; \
+                 use prefixes that keep it visible, or another mechanism"
+            ),
+            (None, _) => format!(
+                "the {role} and ipcperf run in different namespaces ({names}): what the {role} is to find may be hidden; \
+                 use a prefix that keeps it visible, or another mechanism"
+            ),
+        };
+        failure.with_remedy(remedy)
     }
+}
+
+fn published(folder: &Path, role: Role) -> PathBuf {
+    folder.join(format!("namespaces-{}", role.name()))
 }
 
 #[cfg(test)]
@@ -89,12 +119,30 @@ mod tests {
     fn what_hides_the_other_peer_is_named() {
         let unreachable = || Failure::new(FailureKind::Unreachable, "connecting");
         let (own, other) = (namespaces(1, 5), namespaces(2, 5));
-        let explained = own.explain(&other, unreachable(), Role::Sender);
-        assert!(explained.remedy.unwrap().contains("another namespace (network) than ipcperf"));
-        let explained = own.explain(&own, unreachable(), Role::Sender);
-        assert!(explained.remedy.unwrap().contains("firewall"));
+        let remedy = |peer: Option<&Namespaces>, command: &Namespaces| {
+            own.explain(peer, command, unreachable(), Role::Sender).remedy.unwrap()
+        };
+        let said = remedy(None, &other);
+        assert!(said.contains("the sender and ipcperf run in different namespaces (network)"));
+        let said = remedy(Some(&other), &own);
+        assert!(said.contains("the peers run in different namespaces (network)"), "{said}");
+        for command in [&own, &other] {
+            assert!(remedy(Some(&own), command).contains("firewall"));
+        }
         let another = Failure::new(FailureKind::SetUp, "bind");
-        assert_eq!(own.explain(&other, another.clone(), Role::Sender), another);
+        assert_eq!(own.explain(None, &other, another.clone(), Role::Sender), another);
+    }
+
+    #[test]
+    fn what_a_peer_publishes_the_other_one_reads() {
+        let folder = std::env::temp_dir().join(format!("ipcperf-test-ns-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let own = namespaces(7, 8);
+        own.publish(&folder, Role::Receiver);
+        let read =
+            [Role::Sender, Role::Receiver].map(|role| Namespaces::of_other_peer(&folder, role));
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(read, [Some(own), None]);
     }
 
     #[test]

@@ -53,11 +53,15 @@ fn carry_out(assignment: PeerAssignment) -> Result<ProgramReport, Failure> {
     let (role, namespaces, worker) =
         (program.part.role, Namespaces::own(), &program.place.namespaces);
     namespaces.check_clock(worker, role)?;
+    let folder = &program.place.folder;
+    namespaces.publish(folder, role);
     let mechanism = find(&spec)?;
     let meet = mechanism.meet.ok_or_else(|| {
         let place = format!("{} cannot run in {}", mechanism.name, spec.mode.name());
         Failure::new(FailureKind::Worker, place)
     })?;
-    meet(&spec, mechanism, &program)
-        .map_err(|failure| namespaces.explain(worker, failure.with_role(role), role))
+    meet(&spec, mechanism, &program).map_err(|failure| {
+        let peer = Namespaces::of_other_peer(folder, role);
+        namespaces.explain(peer.as_ref(), worker, failure.with_role(role), role)
+    })
 }
