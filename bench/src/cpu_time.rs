@@ -113,6 +113,9 @@ fn work_queues(ipcperf: &Ipcperf) -> Finding {
     };
     match cpus(Placement::Same) {
         Err(why) => question.untestable(why),
+        _ if KernelWorkers::read().is_empty() => {
+            question.untestable("the threads of the kernel are not visible")
+        }
         Ok(cpus) => question.answer(work_queue_share(ipcperf, cpus)),
     }
 }
@@ -126,7 +129,7 @@ fn work_queue_share(ipcperf: &Ipcperf, cpus: [u32; 2]) -> Result<Estimate, Bench
         let before = KernelWorkers::read();
         let measured = ipcperf.measure(&spec)?;
         let busy_ns = KernelWorkers::read().since(&before) - before.since(&idle);
-        shares.push(busy_ns.max(0.0) / peers_ns(&measured)?);
+        shares.push(busy_ns / peers_ns(&measured)?);
     }
     Estimate::from_values(&shares).ok_or(BenchError::NoValues)
 }

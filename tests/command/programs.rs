@@ -74,6 +74,11 @@ fn lack(program: &str) -> Option<String> {
     if !geteuid().is_root() {
         return Some(format!("only root may use {program} here"));
     }
+    lack_for_anyone(program)
+}
+
+/// Why this machine cannot run `program`.
+fn lack_for_anyone(program: &str) -> Option<String> {
     let found = Command::new(program).arg("--version").output();
     found.err().map(|error| format!("{program}: {error}"))
 }
@@ -188,7 +193,7 @@ fn has_mapped_a_ring(pid: u32) -> bool {
 /// The peers are no children of the worker, so the death of their parent does not end them.
 #[test]
 fn programs_that_another_one_has_started_end_with_the_command() {
-    if let Some(why) = lack("setsid") {
+    if let Some(why) = lack_for_anyone("setsid") {
         return skip("peers that another program has forked", &why);
     }
     let sandbox = Sandbox::open();

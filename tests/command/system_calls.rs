@@ -138,22 +138,25 @@ fn a_peer_that_spins_tries_and_reports_each_try() {
         "mq_timedsend",
         "mq_timedreceive",
     ];
-    for (case, tries) in [
-        ("pipe --set pipe.wait=spin", ["pwritev2", "write"]),
-        ("fifo --set fifo.wait=spin", ["write", "write"]),
-        ("unix-stream --set unix-stream.wait=spin", ["sendto", "sendto"]),
-        ("tcp --set tcp.wait=spin:20us", ["sendto", "sendto"]),
-        ("eventfd --set eventfd.wait=spin", ["preadv2", "preadv2"]),
-        ("sysv-sem --set sysv-sem.wait=spin", ["semop", "semtimedop"]),
-        ("sysv-mq --set sysv-mq.wait=spin", ["msgsnd", "msgsnd"]),
-        ("posix-mq --set posix-mq.wait=spin", ["mq_timedsend", "mq_timedsend"]),
-    ] {
+    let cases: [(&str, &[&str]); 8] = [
+        ("pipe --set pipe.wait=spin", &["pwritev2", "write"]),
+        ("fifo --set fifo.wait=spin", &["write"]),
+        ("unix-stream --set unix-stream.wait=spin", &["sendto"]),
+        ("tcp --set tcp.wait=spin:20us", &["sendto"]),
+        ("eventfd --set eventfd.wait=spin", &["preadv2"]),
+        ("sysv-sem --set sysv-sem.wait=spin", &["semop", "semtimedop"]),
+        ("sysv-mq --set sysv-mq.wait=spin", &["msgsnd"]),
+        ("posix-mq --set posix-mq.wait=spin", &["mq_timedsend"]),
+    ];
+    for (case, tries) in cases {
         let arguments = format!("-m {case} -w round-trip -b 64 --total 6400");
         let Some(traced) = trace(&arguments) else { return };
         for region in &traced.regions {
             assert!(region.keys().all(|name| NEVER_SLEEPS.contains(&name.as_str())), "{region:?}");
             let tried = tries.iter().filter_map(|name| region.get(*name)).sum::<u64>();
             assert!(tried >= 100, "{case}: {region:?}");
+            // A peer that blocked would never yield.
+            assert!(region.contains_key("sched_yield"), "{case}: {region:?}");
         }
         assert_reported(&traced, case);
     }

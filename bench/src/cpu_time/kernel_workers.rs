@@ -19,6 +19,11 @@ impl KernelWorkers {
         Self(numbers.filter_map(|number| Some((number, cpu_ns(number)?))).collect())
     }
 
+    /// Whether no thread is visible.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the time that all threads have used since `before`, ns. The whole time of a new thread counts; what a thread
     /// used that has ended since is lost.
     #[allow(clippy::cast_precision_loss, reason = "seconds in ns, good to 53 bits")]

@@ -1,17 +1,15 @@
 //! A private folder for names in the file system: while a mechanism is opened, or as long as a run takes.
 
-use std::ffi::{CString, c_int};
+#[cfg(target_os = "linux")]
+mod lasting;
+
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use ipcperf_model::{Failure, FailureKind};
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
 
 use crate::leftovers::{make_private_folder, remove_owned_folder, run_names, to_cstring};
 use crate::platform::parent_death::{parent_process_death_signal, set_parent_process_death_signal};
-
-/// Number of attempts to remove a folder in which peers may still create names.
-const MAX_ATTEMPTS: u32 = 1000;
 
 /// A folder that only its owner may enter, removed with its contents on drop.
 #[derive(Debug)]
@@ -34,15 +32,16 @@ impl TempDir {
         Ok(Self { path, _guard: Some(guard) })
     }
 
-    /// Makes the folder of this run, for as long as the run takes. If the command is killed meanwhile, the worker
-    /// removes the folder and dies.
+    /// Makes the folder of this run, for as long as the run takes. If the command is killed meanwhile, the worker dies. On
+    /// Linux it removes the folder before; elsewhere the next command does.
     ///
     /// # Errors
     /// As [`TempDir::new`].
     pub(crate) fn lasting() -> Result<Self, Failure> {
         let path = run_names()?.folder();
         // Before there is anything to remove.
-        remove_on_parent_death(&path);
+        #[cfg(target_os = "linux")]
+        lasting::remove_on_parent_death(&path);
         make_folder(&path)?;
         Ok(Self { path, _guard: None })
     }
@@ -76,39 +75,6 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
         ..Failure::new(FailureKind::SetUp, format!("creating the folder {}", path.display()))
             .with_remedy("set TMPDIR to a folder you may write to")
     })
-}
-
-/// Folder that [`remove_and_exit`] removes. A worker carries out one run, so there is only one.
-static LASTING: OnceLock<CString> = OnceLock::new();
-
-/// Makes the death of the command remove `folder` and end this process. Where the system has no such signal, the next
-/// command removes the folder.
-fn remove_on_parent_death(folder: &Path) {
-    let Some(folder) = to_cstring(folder) else { return };
-    LASTING.get_or_init(|| folder);
-    let parent = getppid();
-    // SAFETY: the handler only makes system calls and does not return.
-    unsafe {
-        let handler: extern "C" fn(c_int) = remove_and_exit;
-        libc::signal(libc::SIGTERM, handler as libc::sighandler_t);
-    }
-    let _ = set_parent_process_death_signal(Some(Signal::TERM));
-    if getppid() != parent {
-        remove_and_exit(libc::SIGTERM);
-    }
-}
-
-extern "C" fn remove_and_exit(_: c_int) {
-    if let Some(folder) = LASTING.get() {
-        // Peers end only after this process; one may still create a name.
-        for _ in 0..MAX_ATTEMPTS {
-            if remove_owned_folder(folder).is_ok() {
-                break;
-            }
-        }
-    }
-    // SAFETY: ends the process at once.
-    unsafe { libc::_exit(1) }
 }
 
 /// Guard that keeps the death of the parent from ending this process. When it is dropped, that death ends the

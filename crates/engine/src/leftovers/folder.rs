@@ -52,8 +52,8 @@ pub(super) fn is_owned_folder(path: &Path) -> bool {
         .is_ok_and(|status| status.st_uid == geteuid().as_raw())
 }
 
-/// Removes the folder `path` and its contents if it is no link and belongs to this user. Makes only system calls, so
-/// that a signal handler may call it.
+/// Removes the folder `path` and its contents if it is no link and belongs to this user. On Linux it makes
+/// only system calls, so that a signal handler may call it.
 ///
 /// # Errors
 /// Returns the reason why it still exists.

@@ -1,5 +1,5 @@
-//! Removal of files by prefix, without a list of names. Safe in a signal handler: uses only system calls, and memory on
-//! the stack.
+//! Removal of files by prefix, without a list of names. Safe in a signal handler on Linux: uses only system calls there, and
+//! memory on the stack.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;

@@ -108,8 +108,14 @@ impl<B: Doorbell> TryTransfer for SlotEnd<B> {
         // Nothing has been rung yet.
         match self.incoming.full.try_wait(&mut 0) {
             Ok(()) | Err(Errno::AGAIN) => Ok(()),
-            Err(errno) => Err(setup_failure("trying to take a notification", errno)
-                .with_remedy("spinning needs a newer kernel; use wait=block")),
+            Err(errno) => {
+                let failure = setup_failure("trying to take a notification", errno);
+                Err(match errno {
+                    Errno::OPNOTSUPP => failure
+                        .with_remedy("to spin on an eventfd, Linux 5.8 is needed; use wait=block"),
+                    _ => failure,
+                })
+            }
         }
     }
 

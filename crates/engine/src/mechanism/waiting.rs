@@ -36,7 +36,7 @@ pub(super) const WAIT: OptionSpec = OptionSpec {
     default: "block",
 };
 
-/// Option of mechanisms without descriptors: slots in shared memory and System V queues.
+/// Option of mechanisms whose ends have no descriptors to wait for: slots in shared memory and System V queues.
 pub(super) const WAIT_SPIN: OptionSpec = OptionSpec {
     name: NAME,
     about: "how a peer waits for the other one: in a call that sleeps (block), by trying again and again (spin), or by \

@@ -184,6 +184,9 @@ impl Program {
     /// Adds to `failure` the last line of the standard error of the program, if it died, and a remedy if a command has
     /// started it.
     fn explain(&self, failure: Failure) -> Failure {
+        // A panic names no role.
+        let role = failure.role.or(Some(self.child.role));
+        let failure = Failure { role, ..failure };
         if failure.what != FailureKind::Died {
             return failure;
         }

@@ -12,7 +12,7 @@ use crate::channel::{Blocking, Endpoint, PeerPlacement, Setup};
 use crate::clock::now_ns;
 use crate::platform::read_write;
 
-/// End that can also transfer without sleeping, although its descriptors block.
+/// End that can also transfer without sleeping, although its calls block.
 pub(in crate::mechanism) trait TryTransfer: Endpoint {
     /// Prepares tries, before the fork.
     ///
