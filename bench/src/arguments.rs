@@ -44,7 +44,7 @@ pub(crate) enum Bench {
     Paced,
     /// Workloads with several peers, run with one, compared with those of two peers; takes about four minutes
     Peers,
-    /// CPU time that ipcperf reports, compared with that of a control group; takes about eight minutes
+    /// CPU time that ipcperf reports, compared with that of a control group; takes about five minutes
     CpuTime,
     /// Separately executed programs compared with forked processes; takes about five minutes
     Programs,

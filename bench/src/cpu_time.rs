@@ -56,7 +56,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
                 (Err(why), _) | (_, Err(why)) => question.untestable(why),
                 (Ok(group), Ok(cpus)) => {
                     let spec = spec(mechanism, WorkloadKind::Stream, *cpus, BYTES);
-                    question.answer(agreement(ipcperf, group, spec, (span, bar)))
+                    question.answer(agreement(ipcperf, group, &spec, (span, bar)))
                 }
             }));
         }
@@ -69,12 +69,14 @@ pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
 fn agreement(
     ipcperf: &Ipcperf,
     group: &ControlGroup,
-    spec: RunSpec,
+    spec: &RunSpec,
     (span, bar): (Duration, Bar),
 ) -> Result<Estimate, BenchError> {
-    let short = ipcperf.calibrate(spec, span)?;
-    let long = RunSpec { total_bytes: short.total_bytes.map(|total| 2 * total), ..short.clone() };
     until_decided(bar, LIMIT, |number| {
+        // Two virtual CPUs may be at another distance by now, at which messages take twenty times as long.
+        let short = ipcperf.calibrate(spec.clone(), span)?;
+        let long_bytes = short.total_bytes.map(|total| 2 * total);
+        let long = RunSpec { total_bytes: long_bytes, ..short.clone() };
         let (long, short) = alternate(
             number,
             || charged_and_reported(ipcperf, group, &long),
