@@ -261,6 +261,7 @@ fn what_separate_programs_cannot_do_is_refused() {
         ("-m tcp --mode 2exec --sender-prefix=", "takes a command"),
         ("-m tcp --mode 2exec --instrument syscalls", "--instrument"),
         ("-m pipe --mode 2exec", "pipe does not support mode 2exec"),
+        ("-m unix-stream --mode 2exec", "mechanisms with 2exec: fifo, unix-stream-named, "),
         ("-m tcp --mode 2exec --first-touch before-fork --total 1MiB", "does not fork"),
     ] {
         refused(&format!("run {arguments}"), &[words]);

@@ -18,7 +18,7 @@ use crate::results::ResultsFile;
 use crate::sandbox::Sandbox;
 use crate::skip::skip;
 
-/// What a stranger sends: more than peers tell each other before a run.
+/// Bytes that a stranger sends: more than peers tell each other before a run.
 const NONSENSE: [u8; 256] = [b'?'; 256];
 /// Runs of each mechanism, without the first block.
 const RUNS: usize = 48;
@@ -27,8 +27,7 @@ const RUNS: usize = 48;
 #[test]
 fn runs_are_made_whoever_connects_to_every_port() {
     let before = listening();
-    // Sends nothing: on a busy machine, a stranger that does can keep the peer of zeromq out until the timeout.
-    let connect = || listening().difference(&before).for_each(|port| drop(connect_to(*port)));
+    let connect = || listening().difference(&before).copied().for_each(connect_to);
     with_stranger(connect, || {
         assert_measured("tcp", "");
         assert_measured("mptcp", "");
@@ -52,11 +51,7 @@ fn runs_are_made_whoever_connects_to_a_named_port() {
     let (_reserved, port) = reserved_port();
     let options = format!("--set tcp.port={port}");
     with_stranger(
-        || {
-            if let Some(mut stream) = connect_to(port) {
-                let _ = stream.write_all(&NONSENSE);
-            }
-        },
+        || connect_to(port),
         || {
             assert_measured("tcp", &options);
             assert_measured("tcp", &format!("{options} --mode 2exec"));
@@ -90,11 +85,13 @@ fn a_port_that_another_program_uses_is_a_failure_with_a_way_out() {
     }
 }
 
-/// Connects to `port` of this machine if something listens there.
-fn connect_to(port: u16) -> Option<TcpStream> {
+/// Connects to `port` of this machine if something listens there, and sends nonsense.
+fn connect_to(port: u16) {
     let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port).into();
     // Refused most of the time.
-    TcpStream::connect_timeout(&address, Duration::from_millis(20)).ok()
+    if let Ok(mut stream) = TcpStream::connect_timeout(&address, Duration::from_millis(20)) {
+        let _ = stream.write_all(&NONSENSE);
+    }
 }
 
 /// Connects to every abstract socket with a name like ours.

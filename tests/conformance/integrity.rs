@@ -38,10 +38,10 @@ fn every_message_arrives_whole_and_in_order() {
     for_each_that_moves(|mechanism| {
         for (bytes, messages) in SIZES {
             let is_chosen = VARIANT_SIZES.contains(&bytes);
-            let (beside, placements) =
+            let (others, placements) =
                 if is_chosen { ("", "same,free") } else { ("stream,round-trip,", "free") };
             let answered =
-                format!("-w {beside}request-reply --reply echo,13 --placement {placements}");
+                format!("-w {others}request-reply --reply echo,13 --placement {placements}");
             verify(mechanism, bytes, messages, &answered);
         }
     });

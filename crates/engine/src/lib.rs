@@ -24,6 +24,8 @@ pub mod limits;
 pub mod mechanism;
 mod message_content;
 pub mod namespaces;
+#[cfg(target_os = "linux")]
+mod parent_death;
 pub mod payload_check;
 pub mod peer_memory;
 pub mod placement;

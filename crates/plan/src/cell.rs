@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ipcperf_engine::channel::{Mechanism, Setup, UnavailableValue};
-use ipcperf_engine::mechanism;
+use ipcperf_engine::mechanism::{self, MECHANISMS};
 use ipcperf_engine::placement::{PlacementError, Topology};
 use ipcperf_engine::workload::{STAMP_BYTES, TABLE_BYTES_PER_MESSAGE, needs_table, pool_bytes};
 use ipcperf_model::case_id::{NameParts, NamedAmount, Side, case_id, variant};
@@ -19,6 +19,9 @@ use super::peers::{assign_cpus, refused_by_peers, shares_sender_cpu};
 use crate::error::Error;
 use crate::machine;
 use crate::total::Total;
+
+/// Maximum number of mechanisms with a mode that a refusal names.
+const MAX_NAMED: usize = 8;
 
 /// Cell that will be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,11 +158,23 @@ pub(super) fn refusal(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<Strin
         .or_else(|| refused_by_limit(mechanism, spec))
 }
 
+/// Names the mechanisms that support `mode`, unless they are many.
+fn supporters(mode: Mode) -> String {
+    let all = MECHANISMS.iter().filter(|one| one.modes.contains(&mode)).map(|one| one.name);
+    match all.collect::<Vec<_>>() {
+        few if (1..=MAX_NAMED).contains(&few.len()) => {
+            format!("; mechanisms with {}: {}", mode.name(), few.join(", "))
+        }
+        _ => String::new(),
+    }
+}
+
 fn refused_by_mode(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Option<String> {
     if !mechanism.modes.contains(&spec.mode) {
         let modes: Vec<&str> = mechanism.modes.iter().map(|mode| mode.name()).collect();
         let (name, mode, modes) = (mechanism.name, spec.mode.name(), modes.join(", "));
-        return Some(format!("{name} does not support mode {mode}; it supports {modes}"));
+        let others = supporters(spec.mode);
+        return Some(format!("{name} does not support mode {mode}; it supports {modes}{others}"));
     }
     if mechanism.delivery == Delivery::Nothing && spec.check == PayloadCheck::Verify {
         return Some(format!(

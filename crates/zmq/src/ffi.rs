@@ -5,6 +5,9 @@ use std::ffi::{c_char, c_int, c_void};
 /// `ZMQ_PAIR`.
 pub(crate) const PAIR: c_int = 0;
 
+/// `ZMQ_ZAP_DOMAIN`, a text.
+pub(crate) const ZAP_DOMAIN: c_int = 55;
+
 /// Socket options, each an `int`.
 pub(crate) const LINGER: c_int = 17;
 pub(crate) const SNDHWM: c_int = 23;

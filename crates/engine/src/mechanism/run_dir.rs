@@ -10,12 +10,12 @@ use std::sync::OnceLock;
 
 use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
-use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::setup_failure::setup_failure;
 use super::shared_options::DIR;
 use crate::channel::Setup;
 use crate::leftovers::{remove_owned_folder, run_names, to_cstring};
+use crate::parent_death::on_parent_death;
 use crate::temp_dir::make_folder;
 
 /// Returns the path of this run's folder.
@@ -52,7 +52,7 @@ pub(super) fn create(setup: &Setup<'_>, names: [&str; 2]) -> Result<&'static Run
     let lasting = RUN_DIR.get_or_init(|| lasting);
     // Must come before there is anything to remove: from here on, the death of the command triggers the
     // removal.
-    on_parent_death(remove_and_die)?;
+    on_parent_death(remove_and_die);
     make_folder(&path)?;
     Ok(lasting)
 }
@@ -63,24 +63,6 @@ pub(super) fn remove() {
     if let Some(lasting) = RUN_DIR.get() {
         let _ = remove_owned_folder(&lasting.folder);
     }
-}
-
-/// Makes the death of the command call `handler`, which removes the run's names and ends this process. Forked
-/// peers request their own signal.
-pub(super) fn on_parent_death(handler: extern "C" fn(c_int)) -> Result<(), Failure> {
-    // SAFETY: an all-zero `sigaction` is valid: no flags, nothing blocked.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = handler as libc::sighandler_t;
-    // The signal is reset to its default action when the handler starts, so that the handler can raise it
-    // again to end the process.
-    action.sa_flags = libc::SA_RESETHAND;
-    // SAFETY: the handlers only make calls that are allowed in a handler (see there), and `action` is
-    // initialized.
-    if unsafe { libc::sigaction(libc::SIGTERM, &raw const action, std::ptr::null_mut()) } != 0 {
-        return Err(setup_failure("sigaction", Errno::INVAL));
-    }
-    set_parent_process_death_signal(Some(Signal::TERM))
-        .map_err(|errno| setup_failure("prctl", errno))
 }
 
 /// Number of attempts to remove a folder in use: a peer has a name in it for a part of each message.

@@ -40,7 +40,7 @@ pub(super) trait Doorbell: Clone + Send + 'static {
     /// `EPIPE` if the bell has been removed.
     fn wait(&self, calls: &mut u64) -> Result<(), Errno>;
 
-    /// Takes a ring like [`Doorbell::wait`], or returns `EAGAIN` if there is none, even if calls block.
+    /// Takes a ring like [`Doorbell::wait`], but returns `EAGAIN` instead of waiting for one, even if calls block.
     fn try_wait(&self, calls: &mut u64) -> Result<(), Errno>;
 
     /// Removes objects that would outlive the processes; most bells have none.

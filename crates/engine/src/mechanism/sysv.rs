@@ -6,9 +6,9 @@
 
 use ipcperf_model::Unavailable;
 use rustix::io::Errno;
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use crate::leftovers::{installed, run_names, system_v};
+use crate::parent_death::on_parent_death;
 use crate::platform::errno_result;
 
 /// Key under which nothing is created: whether it finds an object does not matter.
@@ -36,25 +36,15 @@ pub(super) fn create(
 /// Makes the worker remove its objects before it ends when the command dies. The peers that it forks die with
 /// it as usual.
 pub(super) fn remove_on_parent_death() {
-    let parent = getppid();
-    // SAFETY: the handler only makes system calls and does not return.
-    unsafe {
-        let handler: extern "C" fn(libc::c_int) = remove_and_exit;
-        libc::signal(libc::SIGTERM, handler as libc::sighandler_t);
-    }
-    // Fails only for an invalid signal number.
-    let _ = set_parent_process_death_signal(Some(Signal::TERM));
-    if getppid() != parent {
-        remove_and_exit(libc::SIGTERM);
-    }
+    on_parent_death(remove_and_die);
 }
 
-extern "C" fn remove_and_exit(_: libc::c_int) {
+extern "C" fn remove_and_die(_: libc::c_int) {
     if let Some(names) = installed() {
         system_v::remove_all(names);
     }
-    // SAFETY: ends the process at once.
-    unsafe { libc::_exit(1) }
+    // SAFETY: `raise` is allowed in a handler. The signal has its default action again and ends the process.
+    unsafe { libc::raise(libc::SIGTERM) };
 }
 
 /// Checks that `get`, called for an object that does not exist, reports just that.

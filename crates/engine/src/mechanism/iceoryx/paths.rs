@@ -13,8 +13,8 @@ use rustix::io::Errno;
 use rustix::process::{getpgrp, getpid};
 
 use crate::leftovers::{remove_owned_folder, remove_shared_memory, run_names, to_cstring};
-use crate::mechanism::run_dir::on_parent_death;
 use crate::mechanism::setup_failure::setup_failure;
+use crate::parent_death::on_parent_death;
 use crate::temp_dir::make_folder;
 
 /// Timeout of the library while both peers open the same objects; slow machines need it this long.
@@ -47,7 +47,7 @@ pub(super) fn create() -> Result<Config, Failure> {
     PATHS.get_or_init(|| RunPaths { folder, prefix });
     // Must come before there is anything to remove: from here on, the death of the command triggers the
     // removal.
-    on_parent_death(remove_and_die)?;
+    on_parent_death(remove_and_die);
     make_folder(&path)?;
     Ok(config)
 }

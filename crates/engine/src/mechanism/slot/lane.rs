@@ -84,7 +84,7 @@ impl<B: Doorbell> Lane<B> {
     }
 
     /// Announces that this side waits, checks again, and sleeps. The fence pairs with the one in
-    /// [`Lane::get_rung`]: either this side sees that there is room, or the other sees the announcement.
+    /// [`Lane::get_rung`]: either this side sees the room, or the other sees the announcement.
     #[cold]
     fn sleep_until_room(&mut self, blocking: Blocking) -> Result<(), Errno> {
         if self.header().closed.0.load(Ordering::Acquire) != 0 {

@@ -131,6 +131,7 @@ impl ZeroMqEnd {
                 pair.recv(&mut [])?;
             }
             ZeroMqRole::Listener(listener) => {
+                pair.refuse_old_protocols()?;
                 pair.bind_to(listener, address)?;
                 self.greeting.expect(&mut pair)?;
                 pair.send(&[])?;
