@@ -30,6 +30,7 @@ mod leftover_names;
 mod list;
 mod lost_lines;
 mod machine;
+mod message_sizes;
 mod missing_instruments;
 mod mistakes;
 mod noise_detection;

@@ -349,11 +349,12 @@ fn a_file_that_is_there_is_left_alone() {
 }
 
 /// Keys that are valid only together with another key, which the file of `study new` leaves out.
-const NEEDS_ANOTHER: [&str; 13] = [
+const NEEDS_ANOTHER: [&str; 14] = [
     "max_repetitions",
     "max_time",
     "first_touch",
     "reply",
+    "message_sizes",
     "arrivals",
     "pacer",
     "duration",

@@ -15,6 +15,7 @@ mod killed;
 mod limits;
 mod low_resources;
 mod mechanisms;
+mod mixed_sizes;
 mod paced;
 mod peers;
 mod random_cases;

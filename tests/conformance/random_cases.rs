@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use ipcperf_engine::channel::Mechanism;
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{Delivery, PayloadTransfer};
+use ipcperf_model::message_sizes::MessageSizes;
 use ipcperf_model::workload::{self, WorkloadKind};
 use rand::rngs::ChaCha8Rng;
 use rand::seq::{IndexedRandom, IteratorRandom};
@@ -91,7 +92,7 @@ pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
     let bytes = random_bytes(random);
     let most = TOTAL_BYTES / bytes / connections;
     let messages = random.random_range(1..=most.clamp(2, MAX_MESSAGES));
-    let total = bytes * messages - random.random_range(0..bytes);
+    let (size, total) = random_size(bytes, messages, random);
     let settings =
         options.iter().map(|(name, value)| format!("--set {}.{name}={value}", mechanism.name));
     let is_paced = workload == WorkloadKind::Paced.name()
@@ -100,7 +101,7 @@ pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
         if is_paced { random_schedule(messages, random) } else { format!("--total {total}") };
     let peers = if kind.takes_peers() { format!("--peers {connections}") } else { String::new() };
     let arguments = format!(
-        "-m {} {} --mode {mode} -w {workload} {peers} --placement {placement} -b {bytes} {} \
+        "-m {} {} --mode {mode} -w {workload} {peers} --placement {placement} {size} {} \
          --repetitions 1",
         mechanism.name,
         settings.collect::<Vec<_>>().join(" "),
@@ -112,6 +113,18 @@ pub(crate) fn draw(random: &mut ChaCha8Rng) -> Option<RandomCase> {
         ),
     );
     Some(RandomCase { arguments, amount, messages: messages * connections, is_paced })
+}
+
+/// Draws the sizes of `messages` of at most `bytes`: all alike except the last, or mixed. Returns them as an argument, and
+/// their sum.
+fn random_size(bytes: u64, messages: u64, random: &mut ChaCha8Rng) -> (String, u64) {
+    if bytes == 1 || random.random_ratio(3, 4) {
+        return (format!("-b {bytes}"), bytes * messages - random.random_range(0..bytes));
+    }
+    let (small, percent) = (random.random_range(1..bytes), random.random_range(1..100));
+    let mixture = format!("{small}:{percent}%,{bytes}:{}%", 100 - percent);
+    let sizes: MessageSizes = mixture.parse().expect("a mixture");
+    (format!("--messages {mixture}"), sizes.mean_bytes() * messages)
 }
 
 /// Draws a schedule of `messages`, from far below to far above what mechanisms carry.

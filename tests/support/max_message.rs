@@ -12,6 +12,7 @@ pub(crate) fn largest_message(mechanism: &Mechanism, bytes: u64) -> u64 {
     let setup = Setup {
         options: &BTreeMap::new(),
         buffer_bytes: bytes,
+        smallest_bytes: bytes,
         kernel_buffer_requested_bytes: None,
         privilege: Privilege::Used,
         placement: PeerPlacement::Unpinned,

@@ -23,6 +23,7 @@ pub mod leftovers;
 pub mod limits;
 pub mod mechanism;
 mod message_content;
+pub mod message_order;
 pub mod namespaces;
 #[cfg(target_os = "linux")]
 mod parent_death;

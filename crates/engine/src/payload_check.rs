@@ -7,6 +7,8 @@ use std::hint::black_box;
 use ipcperf_model::message_options::{Content, Touch};
 use ipcperf_model::{Failure, FailureKind};
 
+use crate::message_order::MessageOrder;
+
 /// Direction of a message. A reply carries other bytes than its request, so that an echo of stale memory is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageDirection {
@@ -33,6 +35,15 @@ pub trait Payload: Copy {
 
     /// Number of a message that may follow lost ones: `next` or a later one.
     fn message_number(self, message: &[u8], next: u64) -> u64;
+
+    /// Order of the messages if they have different sizes.
+    #[inline(always)]
+    fn order(&self) -> Option<&MessageOrder> {
+        None
+    }
+
+    /// Whether [`Payload::message_number`] reads the number in the message.
+    fn reads_number(&self) -> bool;
 }
 
 /// A payload that sends messages as they are in the buffer and does not read them on arrival.
@@ -54,11 +65,16 @@ impl Payload for Unchecked {
     fn message_number(self, _: &[u8], next: u64) -> u64 {
         next
     }
+
+    #[inline(always)]
+    fn reads_number(&self) -> bool {
+        false
+    }
 }
 
 /// A payload that accesses each message. The loops of each mechanism are compiled once for all of its variants: in each
 /// of them, they call a function for a message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Processed {
     /// Each message starts with its number, and the rest is filled with words derived from number and offset, so that a
     /// lost, repeated, reordered, shifted or torn message cannot pass for the right one.
@@ -112,13 +128,25 @@ impl Payload for Processed {
             Self::Touched { .. } => next,
         }
     }
+
+    fn reads_number(&self) -> bool {
+        *self == Self::Stamped
+    }
 }
 
-/// Messages that may or may not be processed, as is decided at run time: for loops that are compiled once for all of these
-/// cases.
-impl Payload for Option<Processed> {
+/// Messages that may or may not be processed and have one size or several, as is decided at run time: for loops that are
+/// compiled once for all of these cases.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AnyPayload<'a> {
+    /// Processing of each message.
+    pub processed: Option<Processed>,
+    /// Order of the messages if they have different sizes.
+    pub order: Option<&'a MessageOrder>,
+}
+
+impl Payload for AnyPayload<'_> {
     fn stamp(self, message: &mut [u8], number: u64, direction: MessageDirection) {
-        if let Some(processed) = self {
+        if let Some(processed) = self.processed {
             processed.stamp(message, number, direction);
         }
     }
@@ -129,11 +157,20 @@ impl Payload for Option<Processed> {
         number: u64,
         direction: MessageDirection,
     ) -> Result<(), Failure> {
-        self.map_or(Ok(()), |processed| processed.check(message, number, direction))
+        self.processed.map_or(Ok(()), |processed| processed.check(message, number, direction))
     }
 
     fn message_number(self, message: &[u8], next: u64) -> u64 {
-        self.map_or(next, |processed| processed.message_number(message, next))
+        self.processed.map_or(next, |processed| processed.message_number(message, next))
+    }
+
+    #[inline]
+    fn order(&self) -> Option<&MessageOrder> {
+        self.order
+    }
+
+    fn reads_number(&self) -> bool {
+        self.processed.is_some_and(|processed| processed.reads_number())
     }
 }
 

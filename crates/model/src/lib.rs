@@ -20,6 +20,7 @@ mod measurement;
 pub mod mechanism;
 mod mechanism_name;
 pub mod message_options;
+pub mod message_sizes;
 mod mode;
 pub mod observation;
 pub mod pacing;

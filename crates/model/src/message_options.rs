@@ -7,12 +7,20 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::message_sizes::MessageSizes;
+use crate::size::Bytes;
 use crate::{Condition, ConditionValue};
+
+/// Flag that sets a mixture of message sizes, without its dashes.
+pub const MESSAGES_FLAG: &str = "messages";
 
 /// Message options of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MessageOptions {
+    /// Sizes of the messages, if they differ; otherwise absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<MessageSizes>,
     /// Peers that access every payload byte.
     pub touch: Touch,
     /// Content of the messages.
@@ -26,6 +34,15 @@ pub struct MessageOptions {
 }
 
 impl MessageOptions {
+    /// Names the size of messages of `bytes`: `64 KiB`, or `up to 64 KiB` if that is only the largest.
+    #[must_use]
+    pub fn size_text(&self, bytes: u64) -> String {
+        match self.sizes {
+            None => Bytes(bytes).to_string(),
+            Some(_) => format!("up to {}", Bytes(bytes)),
+        }
+    }
+
     /// Returns the options that differ from their defaults.
     #[must_use]
     pub fn non_defaults(&self) -> Vec<Condition> {
@@ -35,7 +52,9 @@ impl MessageOptions {
             Reply::Echo => word(&self.reply.to_string()),
             Reply::Bytes(bytes) => ConditionValue::Bytes(bytes),
         };
+        let sizes = self.sizes.map_or_else(String::new, |sizes| sizes.to_string());
         let all = [
+            (self.sizes != usual.sizes, MESSAGES_FLAG, word(&sizes)),
             (self.touch != usual.touch, "touch", word(self.touch.name())),
             (self.content != usual.content, "payload", word(&self.content.to_string())),
             (self.buffers != usual.buffers, "buffers", word(self.buffers.name())),

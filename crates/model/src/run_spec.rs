@@ -154,6 +154,8 @@ pub enum KernelObjectLimits {
 pub enum Answer {
     /// A separate message of the receiver, of this many bytes.
     Separate(usize),
+    /// A separate message of the receiver, of the size of the message: only used for messages of different sizes.
+    SameSize,
     /// The message itself, sent back from the buffer that it was received in.
     Echo,
 }
@@ -171,7 +173,7 @@ pub struct RunSpec {
     pub mode: Mode,
     /// CPUs of sender and receiver; null leaves both to the scheduler.
     pub cpus: Option<[u32; 2]>,
-    /// Bytes passed to one write or read call, or size of one message.
+    /// Bytes passed to one write or read call, or size of one message; of the largest one if they have different sizes.
     pub buffer_bytes: u64,
     /// Payload in one direction, bytes; null if the worker calibrates it.
     pub total_bytes: Option<u64>,
@@ -188,6 +190,9 @@ pub struct RunSpec {
     /// Schedule of the messages; absent if each is sent as soon as possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing: Option<Pacing>,
+    /// Seed of the order of messages of different sizes; 0 in a plan, because each run has its own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub order_seed: u64,
     /// Number of peers and their CPUs, for workloads with several; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peers: Option<Peers>,
@@ -223,6 +228,7 @@ impl RunSpec {
             message_options: MessageOptions::default(),
             warm_up: WarmUp::None,
             pacing: None,
+            order_seed: 0,
             peers: None,
             prefixes: Prefixes::default(),
             repeats: None,
@@ -235,10 +241,30 @@ impl RunSpec {
     #[must_use]
     pub fn answer(&self) -> Answer {
         match self.message_options.reply {
-            _ if !self.workload.takes_reply() => Answer::Separate(length(self.buffer_bytes)),
+            _ if !self.workload.takes_reply() => self.unchosen_answer(),
             Reply::Echo => Answer::Echo,
             Reply::Bytes(bytes) => Answer::Separate(length(bytes)),
         }
+    }
+
+    /// Returns the answer in a workload whose answers cannot be chosen.
+    fn unchosen_answer(&self) -> Answer {
+        match self.message_options.sizes {
+            None => Answer::Separate(length(self.buffer_bytes)),
+            Some(_) => Answer::SameSize,
+        }
+    }
+
+    /// Returns the size of the smallest message from sender to receiver, bytes.
+    #[must_use]
+    pub fn smallest_bytes(&self) -> u64 {
+        self.message_options.sizes.map_or(self.buffer_bytes, |sizes| sizes.smallest_bytes())
+    }
+
+    /// Returns the mean size of the messages from sender to receiver, bytes.
+    #[must_use]
+    pub fn mean_bytes(&self) -> u64 {
+        self.message_options.sizes.map_or(self.buffer_bytes, |sizes| sizes.mean_bytes())
     }
 
     /// Returns the number of connections between peers.
@@ -279,12 +305,12 @@ impl RunSpec {
         cpus.into_iter().collect()
     }
 
-    /// Returns the size of the answer to each message, bytes; `None` if messages are not answered.
+    /// Returns the size of the answer to each message, or to the largest one, bytes; `None` if messages are not answered.
     #[must_use]
     pub fn reply_bytes(&self) -> Option<u64> {
         self.workload.is_answered().then(|| match self.answer() {
             Answer::Separate(bytes) => bytes as u64,
-            Answer::Echo => self.buffer_bytes,
+            Answer::Echo | Answer::SameSize => self.buffer_bytes,
         })
     }
 
@@ -293,6 +319,11 @@ impl RunSpec {
     pub fn largest_bytes(&self) -> u64 {
         self.reply_bytes().unwrap_or(0).max(self.buffer_bytes)
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(seed: &u64) -> bool {
+    *seed == 0
 }
 
 fn length(bytes: u64) -> usize {

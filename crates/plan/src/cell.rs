@@ -261,7 +261,7 @@ fn refused_by_buffer_location(mechanism: &Mechanism<'_>, spec: &RunSpec) -> Opti
     {
         let name = mechanism.name;
         return Some(format!(
-            "{name} runs its own loop, so --touch, --payload, --buffers and --first-touch do not apply"
+            "{name} runs its own loop, so --messages, --touch, --payload, --buffers and --first-touch do not apply"
         ));
     }
     if first_touch == FirstTouch::Timed && content != Content::default() {

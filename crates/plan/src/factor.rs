@@ -56,6 +56,8 @@ pub enum Factor {
     KernelBuffer,
     /// Peers that access every payload byte.
     Touch,
+    /// Sizes of the messages, if they differ.
+    Messages,
     /// Content of the messages.
     Payload,
     /// Memory that holds the messages.
@@ -119,7 +121,7 @@ const fn names(flag: &'static str, key: &'static str, default: &'static str) -> 
 
 impl Factor {
     /// Every factor, in the order in which they are explained.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::Mechanism,
         Self::Workload,
         Self::Buffer,
@@ -127,6 +129,7 @@ impl Factor {
         Self::Mode,
         Self::Placement,
         Self::KernelBuffer,
+        Self::Messages,
         Self::Touch,
         Self::Payload,
         Self::Buffers,
@@ -164,6 +167,7 @@ impl Factor {
             Self::Placement => names("--placement", "placement", "same"),
             Self::KernelBuffer => names("--kernel-buffer", "kernel_buffer", "default"),
             Self::Touch => names("--touch", "touch", Touch::ALL[0].name()),
+            Self::Messages => names("--messages", "message_sizes", "none"),
             Self::Payload => names("--payload", "payload", "constant"),
             Self::Buffers => names("--buffers", "buffers", BufferReuse::ALL[0].name()),
             Self::FirstTouch => names("--first-touch", "first_touch", FirstTouch::ALL[0].name()),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ipcperf_engine::channel::Mechanism;
 use ipcperf_engine::placement::Topology;
 use ipcperf_model::RunSpec;
+use ipcperf_model::message_options::MessageOptions;
 use ipcperf_model::workload::WorkloadKind;
 
 use super::cell::{self, Case, Naming, RefusedCell};
@@ -14,6 +15,7 @@ use crate::error::Error;
 use crate::message_options::for_workload;
 use crate::peers::usual_pacer;
 use crate::prefixes;
+use crate::total::Total;
 
 type OptionSet = BTreeMap<String, String>;
 
@@ -92,16 +94,16 @@ fn unplaced_specs(
                         options: options.clone(),
                         workload,
                         mode,
-                        total_bytes: request.total.bytes(buffer_bytes),
                         kernel_buffer,
                         check: request.check,
                         ..RunSpec::with_defaults(mechanism.name, buffer_bytes)
                     };
+                    let total = request.total;
                     for prefixes in prefixes::levels(&request.prefixes, mode) {
                         let outline = RunSpec { prefixes, ..outline.clone() };
                         let handled = message_option_sets
                             .iter()
-                            .map(|&message_options| RunSpec { message_options, ..outline.clone() });
+                            .map(|&options| handled(&outline, options, total));
                         outlines.extend(handled);
                     }
                 }
@@ -109,6 +111,14 @@ fn unplaced_specs(
         }
     }
     outlines
+}
+
+/// Adds message options to `outline`. A mixture says how large the messages are.
+fn handled(outline: &RunSpec, message_options: MessageOptions, total: Total) -> RunSpec {
+    let sizes = message_options.sizes;
+    let buffer_bytes = sizes.map_or(outline.buffer_bytes, |sizes| sizes.largest_bytes());
+    let spec = RunSpec { message_options, buffer_bytes, ..outline.clone() };
+    RunSpec { total_bytes: total.bytes(spec.mean_bytes()), ..spec }
 }
 
 /// Returns the workloads of `request`, each once: with a rate, a stream is a paced run.
@@ -217,6 +227,7 @@ mod tests {
     };
 
     const USUAL: TypedMessageOptions<'_> = TypedMessageOptions {
+        sizes: None,
         touch: None,
         payload: None,
         buffers: None,
@@ -376,6 +387,7 @@ mod tests {
         };
         let (sizes, many) = (text("1..4096:4096"), numbers(4_096));
         let message_options = TypedMessageOptions {
+            sizes: None,
             touch: text("none,write,read,both"),
             payload: text("constant,random,compressible:2"),
             buffers: text("hot,rotate,cold"),

@@ -4,6 +4,7 @@ use ipcperf_model::message_options::{
     BufferReuse, CONTENTS, Content, FirstTouch, MessageOptionError, MessageOptions, RATIO, Reply,
     Touch,
 };
+use ipcperf_model::message_sizes::{MessageSizes, MessageSizesError, VALID_MIXTURES};
 use ipcperf_model::size;
 use ipcperf_model::workload::WorkloadKind;
 
@@ -18,6 +19,8 @@ use crate::typed::{TypedLevels, TypedMessageOptions};
 /// Message options, each parsed separately.
 #[derive(Debug)]
 pub(super) struct ParsedMessageOptions {
+    /// Mixtures; one `None` if none was given.
+    sizes: Result<Vec<Option<MessageSizes>>, FactorError>,
     touches: Result<Vec<Touch>, FactorError>,
     contents: Result<Vec<Content>, FactorError>,
     buffers: Result<Vec<BufferReuse>, FactorError>,
@@ -29,6 +32,7 @@ pub(super) struct ParsedMessageOptions {
 impl TypedMessageOptions<'_> {
     pub(super) fn parse(&self) -> ParsedMessageOptions {
         ParsedMessageOptions {
+            sizes: self.sizes.map_or(Ok(vec![None]), parse_mixtures),
             touches: parse_named(Factor::Touch, self.touch, &Touch::ALL, Touch::name),
             contents: spelling::parse_levels(Factor::Payload, self.payload, parse_content),
             buffers: parse_named(
@@ -55,6 +59,7 @@ impl ParsedMessageOptions {
     /// Returns the options that could not be parsed.
     pub(super) fn errors(&self) -> impl Iterator<Item = &FactorError> {
         let errors = [
+            self.sizes.as_ref().err(),
             self.touches.as_ref().err(),
             self.contents.as_ref().err(),
             self.buffers.as_ref().err(),
@@ -62,6 +67,21 @@ impl ParsedMessageOptions {
             self.replies.as_ref().err(),
         ];
         errors.into_iter().flatten()
+    }
+
+    /// Checks that no `buffers` were given beside a mixture, which says how large messages are.
+    pub(super) fn check_buffers(
+        &self,
+        buffers: Option<TypedLevels<'_>>,
+    ) -> Result<(), FactorError> {
+        let mixture = self.sizes.iter().flatten().find_map(Option::as_ref);
+        match (mixture, buffers) {
+            (Some(mixture), Some(_)) => {
+                let reason = Reason::Without(Factor::Buffer.flag());
+                Err(FactorError::new(Factor::Messages, &mixture.to_string(), reason))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Checks that a reply was given only if one of `workloads` uses it.
@@ -91,12 +111,14 @@ impl ParsedMessageOptions {
     /// Returns the first parse error, or a usage error if there are too many combinations.
     pub(super) fn combine(self) -> Result<Vec<MessageOptions>, Error> {
         let (touches, contents) = (self.touches?, self.contents?);
-        let (buffers, first) = (self.buffers?, self.first_touches?);
+        let (buffers, first, sizes) = (self.buffers?, self.first_touches?, self.sizes?);
         let replies = self.replies?.unwrap_or_else(|| vec![Reply::default()]);
         // Counted before they are generated: five short lists can make billions.
-        let levels = [touches.len(), contents.len(), buffers.len(), first.len(), replies.len()];
+        let levels =
+            [sizes.len(), touches.len(), contents.len(), buffers.len(), first.len(), replies.len()];
         check_count(levels.into_iter().fold(1, usize::saturating_mul))?;
         let mut all = vec![MessageOptions::default()];
+        all = combine_with(&all, &sizes, |usual, sizes| MessageOptions { sizes, ..usual });
         all = combine_with(&all, &touches, |usual, touch| MessageOptions { touch, ..usual });
         all = combine_with(&all, &contents, |usual, content| MessageOptions { content, ..usual });
         all = combine_with(&all, &buffers, |usual, buffers| MessageOptions { buffers, ..usual });
@@ -126,6 +148,23 @@ fn combine_with<T: Copy>(
     with: impl Fn(MessageOptions, T) -> MessageOptions,
 ) -> Vec<MessageOptions> {
     all.iter().flat_map(|usual| levels.iter().map(|&level| with(*usual, level))).collect()
+}
+
+/// Parses mixtures. Each text is one, because its sizes are separated by commas.
+fn parse_mixtures(levels: TypedLevels<'_>) -> Result<Vec<Option<MessageSizes>>, FactorError> {
+    let mut mixtures = Vec::new();
+    for text in levels.texts() {
+        let mixture = text.parse().map(Some).map_err(|error| wrong_mixture(text, &error))?;
+        if !mixtures.contains(&mixture) {
+            mixtures.push(mixture);
+        }
+    }
+    Ok(mixtures)
+}
+
+fn wrong_mixture(text: &str, error: &MessageSizesError) -> FactorError {
+    let takes = format!("{VALID_MIXTURES} ({error})");
+    FactorError::new(Factor::Messages, text, Reason::Takes(takes))
 }
 
 fn parse_named<T: Copy + PartialEq>(

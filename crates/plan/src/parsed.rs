@@ -37,6 +37,8 @@ pub struct ParsedRequest {
     peers: ParsedPeers,
     prefixes: ParsedPrefixes,
     message_options: ParsedMessageOptions,
+    /// Sizes that were given beside a mixture of sizes.
+    unused_buffers: Option<FactorError>,
     instruments: Result<Vec<&'static Instrument>, FactorError>,
     events: Result<Events, Vec<FactorError>>,
     stopping_rule: Result<StoppingRule, FactorError>,
@@ -61,7 +63,9 @@ impl ParsedRequest {
     pub fn parse(typed: &TypedRequest<'_>) -> Self {
         let mechanisms = spelling::parse_mechanisms(typed.mechanisms, typed.custom_files);
         let known = mechanisms.as_ref().ok();
+        let message_options = typed.message_options.parse();
         Self {
+            unused_buffers: message_options.check_buffers(typed.buffers).err(),
             options: known.map_or(Ok(Options::new()), |known| parse_options(&typed.options, known)),
             mechanisms,
             workloads: spelling::parse_levels(
@@ -85,7 +89,7 @@ impl ParsedRequest {
             pacing: typed.pacing.parse(),
             peers: typed.peers.parse(),
             prefixes: typed.prefixes.parse(),
-            message_options: typed.message_options.parse(),
+            message_options,
             instruments: instruments::parse(typed.instruments),
             events: instruments::parse_events(typed.events),
             stopping_rule: StoppingRule::parse(
@@ -149,7 +153,8 @@ impl ParsedRequest {
                 self.prefixes.contradictions(modes).into_iter().chain(unobserved).collect()
             },
         );
-        let messages = reply.into_iter().chain(first_touch).chain(unused);
+        let sizes = self.unused_buffers.clone();
+        let messages = sizes.into_iter().chain(reply).chain(first_touch).chain(unused);
         messages.chain(schedule).chain(peers).chain(alone).chain(programs).collect()
     }
 

@@ -143,6 +143,7 @@ fn check_amounts(case: &Case) -> Result<(), Error> {
     let size =
         |bytes: u64| size::parse(&bytes.to_string()).map_err(|e| Error::usage(e.to_string()));
     size(spec.buffer_bytes)?;
+    check_mixture(spec)?;
     spec.total_bytes.map_or(Ok(0), size)?;
     if spelling::parse_kernel_buffer(&spec.kernel_buffer.to_string())? != spec.kernel_buffer {
         return Err(Error::usage(format!("invalid kernel buffer {}", spec.kernel_buffer)));
@@ -153,7 +154,7 @@ fn check_amounts(case: &Case) -> Result<(), Error> {
     }
     let moved = case.name.amount.map(|amount| match amount {
         NamedAmount::Bytes(bytes) => bytes,
-        NamedAmount::Messages(messages) => messages.saturating_mul(spec.buffer_bytes),
+        NamedAmount::Messages(messages) => messages.saturating_mul(spec.mean_bytes()),
     });
     match (moved, spec.total_bytes) {
         (Some(said), total) if total != Some(said) => {
@@ -163,6 +164,15 @@ fn check_amounts(case: &Case) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Checks that the largest of messages of different sizes has the size of the buffer.
+fn check_mixture(spec: &RunSpec) -> Result<(), Error> {
+    let largest = spec.message_options.sizes.map(|sizes| sizes.largest_bytes());
+    if largest.is_none_or(|largest| largest == spec.buffer_bytes) && spec.order_seed == 0 {
+        return Ok(());
+    }
+    Err(Error::usage("the sizes of the messages could not have been requested"))
 }
 
 /// Checks that the schedule could have been requested.

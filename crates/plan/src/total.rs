@@ -7,18 +7,18 @@ pub enum Total {
     Calibrated,
     /// This many bytes, whatever the buffer size.
     Bytes(u64),
-    /// This many messages, each of the size of the buffer.
+    /// This many messages.
     Messages(u64),
 }
 
 impl Total {
-    /// Returns the total number of bytes in messages of `buffer_bytes`; `None` if calibration finds it during the
-    /// run.
-    pub const fn bytes(self, buffer_bytes: u64) -> Option<u64> {
+    /// Returns the total number of bytes in messages of `message_bytes`, on average; `None` if calibration finds it during
+    /// the run.
+    pub const fn bytes(self, message_bytes: u64) -> Option<u64> {
         match self {
             Self::Calibrated => None,
             Self::Bytes(bytes) => Some(bytes),
-            Self::Messages(messages) => Some(messages.saturating_mul(buffer_bytes)),
+            Self::Messages(messages) => Some(messages.saturating_mul(message_bytes)),
         }
     }
 }

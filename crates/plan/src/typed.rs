@@ -147,6 +147,8 @@ pub struct TypedKnee {
 /// Message options in the words of the user. An omitted option has its default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TypedMessageOptions<'a> {
+    /// Values of `--messages`, each a mixture of sizes.
+    pub sizes: Option<TypedLevels<'a>>,
     /// Value of `--touch`.
     pub touch: Option<TypedLevels<'a>>,
     /// Value of `--payload`.

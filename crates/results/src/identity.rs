@@ -8,6 +8,7 @@ use ipcperf_model::mechanism::CaseFacts;
 use ipcperf_model::message_options::{
     BufferReuse, Content, FirstTouch, MessageOptions, Reply, Touch,
 };
+use ipcperf_model::message_sizes::MessageSizes;
 use ipcperf_model::pacing::{Arrivals, Pacer, Pacing, RATE_FLAG};
 use ipcperf_model::placement::Placement;
 use ipcperf_model::prefixes::Prefixes;
@@ -40,8 +41,11 @@ pub struct CaseIdentity {
     /// CPUs of sender and receiver, or of the single thread; with more peers, of all of them, the senders first. Empty if the
     /// scheduler chose.
     pub cpus: Vec<u32>,
-    /// Bytes passed to one call, or size of one message.
+    /// Bytes passed to one call, or size of one message; of the largest one if they have different sizes.
     pub buffer_bytes: u64,
+    /// Sizes of the messages with their shares, such as `200B:90%,64KiB:10%`; absent if all have one size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_sizes: Option<MessageSizes>,
     /// Setting of the kernel buffer: `default`, `match`, or bytes.
     pub kernel_buffer: String,
     /// Kernel buffer size requested, bytes; null for the kernel's default.
@@ -117,12 +121,19 @@ impl CaseIdentity {
     /// Returns the message options.
     pub fn message_options(&self) -> MessageOptions {
         MessageOptions {
+            sizes: self.message_sizes,
             touch: self.touch,
             content: self.payload,
             buffers: self.buffers,
             first_touch: self.first_touch,
             reply: self.reply.unwrap_or_default(),
         }
+    }
+
+    /// Names the size of the messages: `64 KiB`, or `up to 64 KiB` if they have different sizes.
+    #[must_use]
+    pub fn size_text(&self) -> String {
+        self.message_options().size_text(self.buffer_bytes)
     }
 
     /// Returns the schedule of the messages.
@@ -208,6 +219,7 @@ impl CaseIdentity {
                 None => Vec::new(),
             },
             buffer_bytes: spec.buffer_bytes,
+            message_sizes: spec.message_options.sizes,
             kernel_buffer: spec.kernel_buffer.to_string(),
             kernel_buffer_requested_bytes: spec.kernel_buffer.requested_bytes(spec.buffer_bytes),
             touch: spec.message_options.touch,

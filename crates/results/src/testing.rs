@@ -93,6 +93,7 @@ pub fn sample(
         reply_bytes: None,
         rate_per_s: None,
         arrivals: None,
+        message_sizes: None,
         pacer: None,
         scheduled_messages: None,
         verify: false,

@@ -355,6 +355,7 @@ fn typed(values: &Values, custom_files: CustomFiles) -> TypedRequest<'_> {
             receiver: words(Factor::ReceiverPrefix),
         },
         message_options: TypedMessageOptions {
+            sizes: words(Factor::Messages),
             touch: words(Factor::Touch),
             payload: words(Factor::Payload),
             buffers: words(Factor::Buffers),

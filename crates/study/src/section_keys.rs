@@ -161,6 +161,13 @@ const MATRIX_KEYS: &[Key] = &[
         "size of the kernel's buffer between the peers; match: the same size as `buffer`",
     ),
     factor_key(
+        Factor::Messages,
+        ValueType::Levels,
+        "[\"200B:90%,64KiB:10%\", \"1KiB:50%,4KiB:50%\"]",
+        "instead of `buffer`: sizes of the messages with their shares, in an order drawn from the seed; each text is one \
+         level",
+    ),
+    factor_key(
         Factor::Touch,
         ValueType::Levels,
         "\"both\"",

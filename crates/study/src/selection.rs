@@ -18,7 +18,7 @@ const MECHANISM: &str = Factor::Mechanism.key();
 
 /// The factors by which cases differ. Options are also factors; their names begin with the mechanism. Matrix keys that
 /// are factors have the same names.
-pub const FACTORS: [&str; 19] = [
+pub const FACTORS: [&str; 20] = [
     MATRIX,
     MECHANISM,
     Factor::Workload.key(),
@@ -26,6 +26,7 @@ pub const FACTORS: [&str; 19] = [
     Factor::Placement.key(),
     Factor::Buffer.key(),
     Factor::KernelBuffer.key(),
+    Factor::Messages.key(),
     Factor::Touch.key(),
     Factor::Payload.key(),
     Factor::Buffers.key(),

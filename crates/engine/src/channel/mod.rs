@@ -63,6 +63,8 @@ pub struct Setup<'a> {
     pub options: &'a BTreeMap<String, String>,
     /// Bytes per message, or per call; those of the larger one if request and reply differ.
     pub buffer_bytes: u64,
+    /// Bytes of the smallest message from sender to receiver.
+    pub smallest_bytes: u64,
     /// Requested size of the kernel buffers between the peers, bytes; `None` for the default.
     pub kernel_buffer_requested_bytes: Option<u64>,
     /// Whether to try more than the system's maximum for it.
@@ -86,6 +88,7 @@ impl<'a> Setup<'a> {
         Self {
             options: &spec.options,
             buffer_bytes: spec.largest_bytes(),
+            smallest_bytes: spec.smallest_bytes(),
             kernel_buffer_requested_bytes: spec.kernel_buffer.requested_bytes(spec.buffer_bytes),
             privilege: spec.kernel_buffer.privilege(),
             placement: match spec.has_shared_cpus() {
@@ -117,6 +120,7 @@ impl Setup<'_> {
         Setup {
             options,
             buffer_bytes: 64,
+            smallest_bytes: 64,
             kernel_buffer_requested_bytes: None,
             privilege: Privilege::Used,
             placement: PeerPlacement::Unpinned,

@@ -125,7 +125,7 @@ pub(super) fn own_endpoint(
 }
 
 /// Returns the option `capacity` if it is set, or else the capacity requested of every mechanism.
-fn requested_capacity(setup: &Setup<'_>) -> Result<Option<u64>, Failure> {
+pub(super) fn requested_capacity(setup: &Setup<'_>) -> Result<Option<u64>, Failure> {
     match setup.option(&CAPACITY) {
         unset if unset == CAPACITY.default => Ok(setup.kernel_buffer_requested_bytes),
         bytes => bytes.parse().map(Some).map_err(|_| {

@@ -2,7 +2,7 @@
 //! be assumed to be valid.
 
 use ipcperf_model::peers::MAX_PEERS;
-use ipcperf_model::{Failure, FailureKind, Gate, KernelBuffer, Mode, RunSpec};
+use ipcperf_model::{CustomKind, Failure, FailureKind, Gate, KernelBuffer, Mode, RunSpec};
 
 use crate::channel::{ManyPeers, Mechanism, Setup};
 use crate::workload::pool_bytes;
@@ -14,6 +14,7 @@ const MAX_MESSAGE_BYTES: u64 = 1 << 40;
 pub(super) fn validate(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Failure> {
     check_size("a message", spec.buffer_bytes)?;
     check_size("a reply", spec.reply_bytes().unwrap_or(1))?;
+    check_mixture(spec)?;
     if spec.total_bytes == Some(0) {
         return Err(refused("a total of 0 bytes: the minimum is 1".to_owned()));
     }
@@ -27,6 +28,18 @@ pub(super) fn validate(spec: &RunSpec, mechanism: &Mechanism) -> Result<(), Fail
     }
     check_peers(spec, mechanism)?;
     check_memory(spec, mechanism)
+}
+
+/// Rejects a mixture of message sizes whose largest is not that of the buffer, and a mixture for a custom program, which has
+/// one size.
+fn check_mixture(spec: &RunSpec) -> Result<(), Failure> {
+    let Some(sizes) = spec.message_options.sizes else { return Ok(()) };
+    let custom = spec.mechanism.custom();
+    let is_program = custom.is_some_and(|custom| custom.kind() == CustomKind::Program);
+    if sizes.largest_bytes() == spec.buffer_bytes && !is_program {
+        return Ok(());
+    }
+    Err(refused(format!("messages of {sizes} in buffers of {} bytes", spec.buffer_bytes)))
 }
 
 /// Rejects peers that the mechanism cannot connect. Instruments observe two peers, so the gate is for these only.

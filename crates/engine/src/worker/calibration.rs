@@ -69,8 +69,7 @@ impl Calibration {
         let length = |bytes: u64| usize::try_from(bytes.max(1)).unwrap_or(usize::MAX);
         let (buffer_bytes, largest_bytes) =
             (length(spec.buffer_bytes), length(spec.largest_bytes()));
-        let given =
-            spec.total_bytes.map(|total| phase_size(spec.workload, buffer_bytes, total.max(1)));
+        let given = spec.total_bytes.map(|total| phase_size(spec, total.max(1)));
         let messages = (FIRST_BYTES / largest_bytes).clamp(1, FIRST_MESSAGES) as u64;
         let paced = spec.pacing.map(|pacing| PhaseSize::new(buffer_bytes, pacing.messages.max(1)));
         let calibration = match paced.or(given) {

@@ -149,15 +149,20 @@ fn combine(reports: PeerReports, spec: &RunSpec) -> Result<Measurement, Failure>
     let senders = || reports.iter().filter(|peer| peer.usage.role != Role::Receiver);
     let sent: u64 = senders().map(|peer| peer.messages).sum();
     let total_bytes: u64 = senders().map(|peer| peer.total_bytes).sum();
+    let counted_bytes: u64 = reports.iter().map(|peer| peer.arrived_bytes).sum();
     let first = reports.swap_remove(0);
     // A mechanism that moves nothing lets the receiver of a paced run finish before the sender.
     let lost = sent.saturating_sub(first.arrived);
+    let arrived_bytes = match spec.message_options.sizes {
+        Some(_) if is_lossy && !spec.workload.is_answered() => counted_bytes,
+        _ => total_bytes.saturating_sub(lost * spec.mean_bytes()),
+    };
     Ok(Measurement {
         began_ns: first.began_ns,
         elapsed_ns: first.elapsed_ns,
         total_bytes,
         messages: first.arrived,
-        arrived_bytes: total_bytes.saturating_sub(lost * spec.buffer_bytes),
+        arrived_bytes,
         lost_messages: is_lossy.then_some(lost),
         calibration_phases: first.calibration_phases,
         slices_ns: first.slices_ns,

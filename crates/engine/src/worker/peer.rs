@@ -15,7 +15,7 @@ use super::kernel_threads::KernelThreads;
 use super::message_memory::MessageMemory;
 use super::objects::ObjectSurvey;
 use super::paced_report::{PacedReport, SenderTime};
-use super::peer_ends::TimedRegion;
+use super::peer_ends::{Counted, TimedRegion};
 use super::peer_pacing;
 use super::peer_report::PeerReport;
 use super::phases::{PhaseReport, PhaseReports};
@@ -26,6 +26,7 @@ use crate::clock::{measure_ns_per_tick, now_ns, thread_cpu_ns};
 use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
 use crate::limits::clock_bound::{self, ClockBound};
+use crate::message_order::MessageOrder;
 use crate::shared_state::Control;
 use crate::workload::{PacedPeer, PhaseSize};
 use crate::{NO_SPACE, harness_failure, placement};
@@ -48,6 +49,8 @@ pub(super) struct PeerRunner<'a> {
 /// State of a running peer.
 struct PeerState {
     memory: MessageMemory,
+    /// Order of the messages if they have different sizes.
+    order: Option<MessageOrder>,
     trips: TickHistogram,
     /// State of a paced run, for each connection whose messages this peer sends or times.
     paced: Vec<PacedPeer>,
@@ -61,6 +64,7 @@ struct FinishedPhase {
     usage: RoleUsage,
     helpers: HelperUsage,
     timed_every: u64,
+    arrived_bytes: u64,
     paced: Vec<PacedReport>,
 }
 
@@ -161,7 +165,8 @@ impl PeerRunner<'_> {
             self.leads().then(|| KernelThreads::find(self.spec, self.helper)).flatten();
         let (trips, counter_fds) = (TickHistogram::new_touched(), CounterFds::default());
         let paced = peer_pacing::paced_peers(self.spec, &self.peer);
-        Ok(PeerState { memory, trips, paced, kernel_threads, counter_fds })
+        let order = MessageOrder::from_spec(self.spec);
+        Ok(PeerState { memory, order, trips, paced, kernel_threads, counter_fds })
     }
 
     /// Waits at the gate, if there is one, and returns the counter descriptors to read.
@@ -243,15 +248,17 @@ impl PeerRunner<'_> {
         if self.peer.role == Role::Receiver {
             self.own_controls().for_each(Control::set_receiver_ready);
         }
-        let (meter, timed_every) = self.peer.ends.run_timed(TimedRegion {
-            spec: self.spec,
-            role: self.peer.role,
-            size,
-            memory: &mut state.memory,
-            trips: &mut state.trips,
-            paced: &mut state.paced,
-            controls: &self.connections.all()[self.peer.connections.clone()],
-        })?;
+        let Counted { meter, timed_every, arrived_bytes } =
+            self.peer.ends.run_timed(TimedRegion {
+                spec: self.spec,
+                role: self.peer.role,
+                size,
+                order: state.order.as_ref(),
+                memory: &mut state.memory,
+                trips: &mut state.trips,
+                paced: &mut state.paced,
+                controls: &self.connections.all()[self.peer.connections.clone()],
+            })?;
         let end = Usage::now(scope);
         let time =
             SenderTime { cpu_ns: thread_cpu_ns() - thread_before_ns, wall_ns: now_ns() - start_ns };
@@ -271,7 +278,7 @@ impl PeerRunner<'_> {
         let controls = self.connections.all();
         let paced =
             peer_pacing::reports(self.spec, &self.peer, &state.paced, (&usage, time), controls)?;
-        Ok(FinishedPhase { usage, helpers, timed_every, paced })
+        Ok(FinishedPhase { usage, helpers, timed_every, arrived_bytes, paced })
     }
 
     /// Time from the first byte over the peer's own connections to the last one, ns, and the number of messages that
@@ -316,6 +323,10 @@ impl PeerRunner<'_> {
             messages: paced.sent.max(1),
             ..calibration.size
         });
+        let total_bytes = match &state.order {
+            None => size.total_bytes(),
+            Some(order) => order.total_bytes(size.messages),
+        };
         let distances = before.cacheline_ns.zip(after.cacheline_ns);
         let bounds = probes.map(|probe| probe.clock_ticks);
         let own_connections = self.peer.connections.len() as u64;
@@ -333,7 +344,8 @@ impl PeerRunner<'_> {
             elapsed_ns,
             arrived,
             messages: size.messages * own_connections,
-            total_bytes: size.total_bytes() * own_connections,
+            total_bytes: total_bytes * own_connections,
+            arrived_bytes: phase.arrived_bytes,
             calibration_phases: calibration.phases,
             slices_ns: calibration.slices_ns.clone(),
             kernel_thread_ns: phase.helpers.kernel_thread_ns,

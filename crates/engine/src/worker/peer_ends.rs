@@ -8,7 +8,8 @@ use rustix::io::Errno;
 use super::message_memory::MessageMemory;
 use crate::channel::{Endpoint, MessageEnd, Multiplexing, PeerPlacement};
 use crate::histogram::TickHistogram;
-use crate::payload_check::{Payload, Processed, Unchecked};
+use crate::message_order::MessageOrder;
+use crate::payload_check::{AnyPayload, Payload, Processed, Unchecked};
 use crate::shared_state::Control;
 use crate::workload::{
     HubEnd, HubTask, Meter, Multiplexer, PacedPeer, PacedTask, PhaseSize, RoundTrip, Stream, Task,
@@ -37,8 +38,8 @@ pub(super) trait PeerEnds: Send {
     fn take_calls(&mut self) -> Option<u64>;
     /// Discards unread data.
     fn drain(&mut self);
-    /// Runs the timed region of one phase. Returns its counters and the interval between individually timed round trips.
-    fn run_timed(&mut self, region: TimedRegion<'_>) -> Result<(Meter, u64), Failure>;
+    /// Runs the timed region of one phase.
+    fn run_timed(&mut self, region: TimedRegion<'_>) -> Result<Counted, Failure>;
     /// Closes ends that belong to the other process after a fork.
     fn close_after_fork(self: Box<Self>);
 }
@@ -48,6 +49,8 @@ pub(super) struct TimedRegion<'a> {
     pub(super) spec: &'a RunSpec,
     pub(super) role: Role,
     pub(super) size: PhaseSize,
+    /// Order of the messages if they have different sizes.
+    pub(super) order: Option<&'a MessageOrder>,
     pub(super) memory: &'a mut MessageMemory,
     pub(super) trips: &'a mut TickHistogram,
     /// State of a paced run, for each connection whose messages this peer sends or times; otherwise empty.
@@ -56,7 +59,27 @@ pub(super) struct TimedRegion<'a> {
     pub(super) controls: &'a [&'a Control],
 }
 
-impl TimedRegion<'_> {
+/// Counts of a timed region.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counted {
+    pub(super) meter: Meter,
+    /// Interval between individually timed round trips, in trips.
+    pub(super) timed_every: u64,
+    /// Payload that arrived over a mechanism that may lose messages, bytes.
+    pub(super) arrived_bytes: u64,
+}
+
+fn counted<E: ?Sized, P>(task: &Task<'_, E, P>) -> Counted {
+    let (meter, timed_every, arrived_bytes) = (task.meter, task.timed_every, task.arrived_bytes);
+    Counted { meter, timed_every, arrived_bytes }
+}
+
+impl<'a> TimedRegion<'a> {
+    /// Returns the payload of loops that are compiled once for all mechanisms.
+    fn any_payload(&self) -> AnyPayload<'a> {
+        AnyPayload { processed: processed(self.spec), order: self.order }
+    }
+
     /// Creates the task of a loop over `end`.
     fn task<'t, E: ?Sized, P>(&'t mut self, end: &'t mut E, payload: P) -> Task<'t, E, P> {
         Task {
@@ -70,6 +93,7 @@ impl TimedRegion<'_> {
             meter: Meter::default(),
             trips: self.trips,
             timed_every: 1,
+            arrived_bytes: 0,
         }
     }
 }
@@ -117,17 +141,18 @@ impl<E: Endpoint> PeerEnds for TypedEnds<E> {
 
     /// Only this function chooses the types of workload and payload, so only the loops are compiled for each
     /// combination.
-    fn run_timed(&mut self, region: TimedRegion<'_>) -> Result<(Meter, u64), Failure> {
-        let processed = processed(region.spec);
-        if region.spec.pacing.is_some() {
+    fn run_timed(&mut self, region: TimedRegion<'_>) -> Result<Counted, Failure> {
+        if region.spec.pacing.is_some() || region.order.is_some() {
             let other = self.other.as_mut().map(|other| other as &mut dyn MessageEnd);
-            return run_paced(region, &mut self.end, other, processed);
+            return run_any(region, &mut self.end, other);
         }
-        match (region.spec.workload.is_answered(), processed) {
-            (false, None) => self.run_workload::<Stream, _>(region, Unchecked),
-            (true, None) => self.run_workload::<RoundTrip, _>(region, Unchecked),
-            (false, Some(payload)) => self.run_workload::<Stream, _>(region, payload),
-            (true, Some(payload)) => self.run_workload::<RoundTrip, _>(region, payload),
+        let (is_answered, processed) = (region.spec.workload.is_answered(), processed(region.spec));
+        let ends = (&mut self.end, self.other.as_mut());
+        match (is_answered, processed) {
+            (false, None) => run_workload::<Stream, _, _>(region, ends, Unchecked),
+            (true, None) => run_workload::<RoundTrip, _, _>(region, ends, Unchecked),
+            (false, Some(payload)) => run_workload::<Stream, _, _>(region, ends, payload),
+            (true, Some(payload)) => run_workload::<RoundTrip, _, _>(region, ends, payload),
         }
     }
 
@@ -212,14 +237,14 @@ impl<E: Endpoint> PeerEnds for HubEnds<E> {
         self.ends.iter_mut().for_each(Endpoint::drain);
     }
 
-    fn run_timed(&mut self, mut region: TimedRegion<'_>) -> Result<(Meter, u64), Failure> {
-        let (processed, controls, messages) =
-            (processed(region.spec), region.controls, region.size.messages);
+    fn run_timed(&mut self, mut region: TimedRegion<'_>) -> Result<Counted, Failure> {
+        let (payload, controls, messages) =
+            (region.any_payload(), region.controls, region.size.messages);
         let is_answered = region.spec.workload.is_answered();
         let paced = std::mem::take(&mut region.paced);
         let ends = self.ends.iter_mut().map(|end| end as &mut dyn MessageEnd).collect();
         let mut hub = HubEnd::new(ends);
-        let mut task: HubTask<'_> = region.task(&mut hub, processed);
+        let mut task: HubTask<'_> = region.task(&mut hub, payload);
         match (&mut self.multiplexer, paced) {
             (None, []) => send_to_all(&mut task, controls)?,
             (None, [peer, ..]) => send_paced_to_all(peer, &mut task, controls)?,
@@ -229,7 +254,7 @@ impl<E: Endpoint> PeerEnds for HubEnds<E> {
                 receive_paced_from_all(peers, &mut task, controls, multiplexer)?;
             }
         }
-        let counted = (task.meter, task.timed_every);
+        let counted = counted(&task);
         region.memory.outgoing.advance(messages);
         region.memory.incoming.advance(messages);
         Ok(counted)
@@ -240,34 +265,40 @@ impl<E: Endpoint> PeerEnds for HubEnds<E> {
     }
 }
 
-impl<E: Endpoint> TypedEnds<E> {
-    fn run_workload<W: Workload, P: Payload>(
-        &mut self,
-        mut region: TimedRegion<'_>,
-        payload: P,
-    ) -> Result<(Meter, u64), Failure> {
-        let (role, messages) = (region.role, region.size.messages);
-        let mut task = region.task(&mut self.end, payload);
-        match (role, &mut self.other) {
-            (Role::Both, Some(other)) => W::both(&mut task, other)?,
-            (Role::Receiver, _) => W::receive(&mut task)?,
-            _ => W::send(&mut task)?,
-        }
-        task.flush()?;
-        let counted = (task.meter, task.timed_every);
-        region.memory.outgoing.advance(messages);
-        region.memory.incoming.advance(messages);
-        Ok(counted)
+/// Runs the timed region of workload `W` over the peer's end, and the other one if one thread runs both.
+fn run_workload<W: Workload, E: MessageEnd + ?Sized, P: Payload>(
+    mut region: TimedRegion<'_>,
+    (end, other): (&mut E, Option<&mut E>),
+    payload: P,
+) -> Result<Counted, Failure> {
+    let (role, messages) = (region.role, region.size.messages);
+    let mut task = region.task(end, payload);
+    match (role, other) {
+        (Role::Both, Some(other)) => W::both(&mut task, other)?,
+        (Role::Receiver, _) => W::receive(&mut task)?,
+        _ => W::send(&mut task)?,
     }
+    task.flush()?;
+    let counted = counted(&task);
+    region.memory.outgoing.advance(messages);
+    region.memory.incoming.advance(messages);
+    Ok(counted)
 }
 
-/// Runs the timed region of a paced run. Compiled once for all mechanisms.
-fn run_paced(
+/// Runs the timed region of a run that is paced, or whose messages have different sizes. Compiled once for all mechanisms:
+/// beside the choice of a size, a call through a table costs little.
+fn run_any<'a>(
     mut region: TimedRegion<'_>,
-    end: &mut dyn MessageEnd,
-    other: Option<&mut dyn MessageEnd>,
-    payload: Option<Processed>,
-) -> Result<(Meter, u64), Failure> {
+    end: &mut (dyn MessageEnd + 'a),
+    other: Option<&mut (dyn MessageEnd + 'a)>,
+) -> Result<Counted, Failure> {
+    let payload = region.any_payload();
+    if region.spec.pacing.is_none() {
+        return match region.spec.workload.is_answered() {
+            false => run_workload::<Stream, _, _>(region, (end, other), payload),
+            true => run_workload::<RoundTrip, _, _>(region, (end, other), payload),
+        };
+    }
     let (role, traffic) = (region.role, Traffic::from_spec(region.spec));
     let paced = std::mem::take(&mut region.paced);
     let mut task: PacedTask<'_> = region.task(end, payload);
@@ -275,7 +306,7 @@ fn run_paced(
         paced.run(role, &mut task, other.map(|other| other as &mut dyn MessageEnd), traffic)?;
     }
     task.flush()?;
-    Ok((task.meter, task.timed_every))
+    Ok(counted(&task))
 }
 
 #[cfg(test)]
@@ -311,6 +342,7 @@ mod tests {
                 spec,
                 role,
                 size: PhaseSize::new(64, messages),
+                order: None,
                 memory: &mut memory,
                 trips: &mut trips,
                 paced: &mut [],

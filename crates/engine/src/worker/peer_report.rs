@@ -24,6 +24,8 @@ pub(super) struct PeerReport {
     pub(super) arrived: u64,
     pub(super) messages: u64,
     pub(super) total_bytes: u64,
+    /// Payload that arrived here over a mechanism that may lose messages, bytes.
+    pub(super) arrived_bytes: u64,
     pub(super) calibration_phases: u32,
     pub(super) slices_ns: Vec<u64>,
     pub(super) kernel_thread_ns: Option<u64>,

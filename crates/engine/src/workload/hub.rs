@@ -12,7 +12,7 @@ use super::paced::is_last;
 use super::{Task, transfer};
 use crate::channel::{Descriptors, EndTraits, MessageEnd};
 use crate::clock::now_ns;
-use crate::payload_check::{MessageDirection, Payload, Processed};
+use crate::payload_check::{AnyPayload, MessageDirection, Payload};
 use crate::shared_state::Control;
 
 /// The ends of several connections, one of which is in use.
@@ -22,7 +22,7 @@ pub struct HubEnd<'a> {
 }
 
 /// Task of a hub.
-pub type HubTask<'a> = Task<'a, HubEnd<'a>, Option<Processed>>;
+pub type HubTask<'a> = Task<'a, HubEnd<'a>, AnyPayload<'a>>;
 
 impl<'a> HubEnd<'a> {
     /// Joins `ends`, of which there is at least one.
@@ -88,7 +88,7 @@ pub fn send_to_all<'a>(task: &mut HubTask<'a>, controls: &[&'a Control]) -> Resu
     let (begin_ns, mut meter) = (now_ns(), task.meter);
     controls.iter().for_each(|control| control.begin(begin_ns));
     for number in task.size.numbers() {
-        let what = (number, task.size.message_bytes(number));
+        let what = (number, task.message_bytes(number, MessageDirection::Forward));
         send_one(task, controls, what, &mut meter)?;
     }
     task.meter = meter;
@@ -138,7 +138,8 @@ pub fn receive_from_all<'a>(
         return receive_some_from_all(task, controls, multiplexer);
     }
     for_each_arrival(task, controls, multiplexer, |task, number| {
-        let (mut meter, what) = (task.meter, (number, task.size.message_bytes(number)));
+        let (mut meter, what) =
+            (task.meter, (number, task.message_bytes(number, MessageDirection::Forward)));
         transfer::receive(task, what, MessageDirection::Forward, &mut meter)?;
         task.meter = meter;
         if is_last_of_all(task, number) {
@@ -163,10 +164,11 @@ pub fn serve_all<'a>(
     multiplexer: &mut Multiplexer,
 ) -> Result<(), Failure> {
     for_each_arrival(task, controls, multiplexer, |task, number| {
-        let (mut meter, bytes) = (task.meter, task.size.buffer_bytes);
+        let (mut meter, bytes, back) =
+            (task.meter, task.request_bytes(number), task.answer_bytes(number));
         match task.answer {
             Answer::Echo => transfer::echo(task, (number, bytes), &mut meter)?,
-            Answer::Separate(back) => {
+            Answer::Separate(_) | Answer::SameSize => {
                 transfer::receive(task, (number, bytes), MessageDirection::Forward, &mut meter)?;
                 transfer::send(task, (number, back), MessageDirection::Reverse, &mut meter)?;
             }

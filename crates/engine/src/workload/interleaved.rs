@@ -139,8 +139,11 @@ fn receive_step<E: MessageEnd + ?Sized, P: Payload>(
     leg: Leg,
     meter: &mut Meter,
 ) -> Result<Progress, Failure> {
-    let bytes = task.message_bytes(at.number, leg.direction);
     let traits = task.end.traits();
+    let bytes = match leg.direction {
+        MessageDirection::Forward if traits.lossy => task.buffer_bytes(at.number),
+        direction => task.message_bytes(at.number, direction),
+    };
     let end = if leg.direction == MessageDirection::Forward { other } else { &mut *task.end };
     let rest = &mut task.incoming.buffer(traits, at.number, bytes)[at.offset..];
     meter.transfers += 1;

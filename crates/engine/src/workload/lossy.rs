@@ -128,8 +128,11 @@ pub(super) fn check<E: MessageEnd + ?Sized, P: Payload>(
         return Err(out_of_order(number, next));
     }
     task.payload.check(message, number, MessageDirection::Forward)?;
-    let whole = got == task.size.buffer_bytes || got == task.size.last_bytes;
-    if whole { Ok(number) } else { Err(boundary_lost(task.size.message_bytes(number), got)) }
+    task.arrived_bytes += got as u64;
+    if task.is_whole(number, got) {
+        return Ok(number);
+    }
+    Err(boundary_lost(task.message_bytes(number, MessageDirection::Forward), got))
 }
 
 #[cold]
@@ -207,6 +210,7 @@ mod tests {
                 meter: Meter::default(),
                 trips: &mut TickHistogram::new_touched(),
                 timed_every: 1,
+                arrived_bytes: 0,
             };
             let start = Instant::now();
             Stream::both(&mut task, &mut receiver).unwrap();

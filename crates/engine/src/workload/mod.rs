@@ -34,18 +34,22 @@ pub use schedule::checkpoint_message;
 pub use send_times::{STAMP_BYTES, SendTimes, TABLE_BYTES_PER_MESSAGE, needs_table};
 pub use stream::Stream;
 
-use ipcperf_model::workload::WorkloadKind;
-use ipcperf_model::{Answer, Failure};
+use ipcperf_model::{Answer, Failure, RunSpec};
 
-use crate::channel::{Endpoint, MessageEnd};
+use crate::channel::MessageEnd;
 use crate::histogram::TickHistogram;
 use crate::payload_check::{MessageDirection, Payload};
 use crate::shared_state::Control;
 
-/// Amount that a run of `kind` moves if it moves `total_bytes` one way.
+/// Amount that a run of `spec` moves if it moves `total_bytes` one way. Messages of different sizes are as many as there
+/// would be if all had the mean size.
 #[must_use]
-pub fn phase_size(kind: WorkloadKind, buffer_bytes: usize, total_bytes: u64) -> PhaseSize {
-    match kind {
+pub fn phase_size(spec: &RunSpec, total_bytes: u64) -> PhaseSize {
+    let buffer_bytes = usize::try_from(spec.buffer_bytes.max(1)).unwrap_or(usize::MAX);
+    if spec.message_options.sizes.is_some() {
+        return PhaseSize::new(buffer_bytes, total_bytes.div_ceil(spec.mean_bytes().max(1)));
+    }
+    match spec.workload {
         kind if kind.is_answered() => RoundTrip::phase_size(buffer_bytes, total_bytes),
         // A paced run is not sized by a total.
         _ => Stream::phase_size(buffer_bytes, total_bytes),
@@ -135,17 +139,73 @@ pub struct Task<'a, E: ?Sized, P> {
     pub trips: &'a mut TickHistogram,
     /// Interval between individually timed trips, in trips.
     pub timed_every: u64,
+    /// Payload that arrived, bytes; only counted by loops over mechanisms that may lose messages.
+    pub arrived_bytes: u64,
 }
 
 impl<E: ?Sized, P> Task<'_, E, P> {
     /// Size of message `number`, or of its reply, bytes.
     #[inline]
-    fn message_bytes(&self, number: u64, direction: MessageDirection) -> usize {
+    fn message_bytes(&self, number: u64, direction: MessageDirection) -> usize
+    where
+        P: Payload,
+    {
         match (direction, self.answer) {
             (MessageDirection::Reverse, Answer::Separate(bytes)) => bytes,
-            (MessageDirection::Forward, _) | (MessageDirection::Reverse, Answer::Echo) => {
-                self.size.message_bytes(number)
+            (MessageDirection::Forward, _)
+            | (MessageDirection::Reverse, Answer::Echo | Answer::SameSize) => {
+                match self.payload.order() {
+                    None => self.size.message_bytes(number),
+                    Some(order) => order.message_bytes(number),
+                }
             }
+        }
+    }
+
+    /// Size of request `number`, bytes. All requests have one size, unless they are mixed.
+    #[inline]
+    fn request_bytes(&self, number: u64) -> usize
+    where
+        P: Payload,
+    {
+        self.payload.order().map_or(self.size.buffer_bytes, |order| order.message_bytes(number))
+    }
+
+    /// Size of the answer to request `number`, bytes.
+    #[inline]
+    fn answer_bytes(&self, number: u64) -> usize
+    where
+        P: Payload,
+    {
+        match self.answer {
+            Answer::Separate(bytes) => bytes,
+            Answer::Echo | Answer::SameSize => self.request_bytes(number),
+        }
+    }
+
+    /// Size of the buffer for a message that may follow lost ones, bytes.
+    #[inline]
+    fn buffer_bytes(&self, next: u64) -> usize
+    where
+        P: Payload,
+    {
+        match self.payload.order() {
+            None => self.size.message_bytes(next),
+            Some(_) => self.size.buffer_bytes,
+        }
+    }
+
+    /// Whether `got` bytes may be the whole of a message that may follow lost ones. Its number is `number` if the payload
+    /// reads it, and else unknown.
+    #[inline]
+    fn is_whole(&self, number: u64, got: usize) -> bool
+    where
+        P: Payload,
+    {
+        match self.payload.order() {
+            None => got == self.size.buffer_bytes || got == self.size.last_bytes,
+            Some(order) if self.payload.reads_number() => got == order.message_bytes(number),
+            Some(order) => order.has_size(got),
         }
     }
 
@@ -153,7 +213,7 @@ impl<E: ?Sized, P> Task<'_, E, P> {
     #[inline]
     fn reply_stamp(&self) -> MessageDirection {
         match self.answer {
-            Answer::Separate(_) => MessageDirection::Reverse,
+            Answer::Separate(_) | Answer::SameSize => MessageDirection::Reverse,
             Answer::Echo => MessageDirection::Forward,
         }
     }
@@ -180,19 +240,21 @@ pub trait Workload {
     ///
     /// # Errors
     /// Returns the first call that failed, or the first message that was wrong.
-    fn send<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure>;
+    fn send<E: MessageEnd + ?Sized, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure>;
 
     /// Runs the peer that receives, or that replies.
     ///
     /// # Errors
     /// As for [`Workload::send`].
-    fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure>;
+    fn receive<E: MessageEnd + ?Sized, P: Payload>(
+        task: &mut Task<'_, E, P>,
+    ) -> Result<(), Failure>;
 
     /// Runs both peers in one thread; `receiver` is the other end.
     ///
     /// # Errors
     /// As for [`Workload::send`].
-    fn both<E: Endpoint, P: Payload>(
+    fn both<E: MessageEnd + ?Sized, P: Payload>(
         task: &mut Task<'_, E, P>,
         receiver: &mut E,
     ) -> Result<(), Failure>;

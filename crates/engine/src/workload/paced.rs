@@ -20,11 +20,11 @@ use super::sender_loop::SenderLoop;
 use super::{Task, lossy, transfer};
 use crate::channel::MessageEnd;
 use crate::clock::{now_ns, ticks_after_loads};
-use crate::payload_check::{MessageDirection, Payload, Processed};
+use crate::payload_check::{AnyPayload, MessageDirection, Payload};
 use crate::shared_state::Control;
 
 /// Task of a paced peer: the type of its end is erased, and whether messages are processed is decided at run time.
-pub type PacedTask<'a> = Task<'a, dyn MessageEnd + 'a, Option<Processed>>;
+pub type PacedTask<'a> = Task<'a, dyn MessageEnd + 'a, AnyPayload<'a>>;
 
 /// State of a peer of a paced run.
 #[derive(Debug)]
@@ -139,9 +139,9 @@ impl PacedPeer {
     }
 
     fn send(&mut self, task: &mut PacedTask<'_>) -> Result<(), Failure> {
-        let (mut meter, bytes, times) = (task.meter, task.size.buffer_bytes, self.times);
+        let (mut meter, times) = (task.meter, self.times);
         self.send_each(vec![task.control], |stamp| {
-            let what = (stamp.number, bytes);
+            let what = (stamp.number, task.request_bytes(stamp.number));
             let complete = |content: &mut [u8]| times.store(stamp, content);
             transfer::send_with(task, what, MessageDirection::Forward, &mut meter, complete)?;
             // An end that holds messages back until more follow would delay them by the time between messages.
@@ -172,9 +172,8 @@ impl PacedPeer {
 
     fn request(&mut self, task: &mut PacedTask<'_>) -> Result<(), Failure> {
         let (mut meter, answered_as) = (task.meter, task.reply_stamp());
-        let (there, back) =
-            (task.size.buffer_bytes, task.message_bytes(0, MessageDirection::Reverse));
         self.make_trips(task, |task, number| {
+            let (there, back) = (task.request_bytes(number), task.answer_bytes(number));
             transfer::send(task, (number, there), MessageDirection::Forward, &mut meter)?;
             transfer::receive(task, (number, back), answered_as, &mut meter)
         })?;
@@ -278,7 +277,7 @@ fn receive_all(
             let stamp = SendStamp { number, ..times.load(number, message) };
             recorder.record(schedule_start(control), stamp, now);
         };
-        let what = (number, task.size.buffer_bytes);
+        let what = (number, task.request_bytes(number));
         transfer::receive_with(task, what, MessageDirection::Forward, &mut meter, arrived)?;
         if is_last(control, number) {
             break;
@@ -301,7 +300,7 @@ fn receive_some(
 
 /// Receives a message, numbered `next` or later, or the mark of the end; `next` then follows it.
 pub(super) fn receive_one<E: MessageEnd + ?Sized>(
-    task: &mut Task<'_, E, Option<Processed>>,
+    task: &mut Task<'_, E, AnyPayload<'_>>,
     times: SendTimes,
     recorder: &mut LatencyRecorder<'_>,
     next: &mut u64,
@@ -324,22 +323,36 @@ pub(super) fn receive_one<E: MessageEnd + ?Sized>(
         }
         recorder.record(schedule_start(task.control), stamp, now);
         task.payload.check(message, stamp.number, MessageDirection::Forward)?;
-        if got != bytes {
-            return Err(transfer::boundary_lost(bytes, got));
+        task.arrived_bytes += got as u64;
+        if !is_whole(task, times, stamp.number, got) {
+            return Err(transfer::boundary_lost(task.request_bytes(stamp.number), got));
         }
         *next = stamp.number + 1;
         return Ok(Arrival::Message);
     }
 }
 
+/// Whether `got` bytes may be the whole of message `number`, which is certain only if the number lies in the message.
+fn is_whole<E: MessageEnd + ?Sized>(
+    task: &Task<'_, E, AnyPayload<'_>>,
+    times: SendTimes,
+    number: u64,
+    got: usize,
+) -> bool {
+    match times {
+        SendTimes::InMessages => got == task.request_bytes(number),
+        SendTimes::Table(_) => task.is_whole(number, got),
+    }
+}
+
 /// Answers every request. The number of the last one is announced before it is sent, and stays announced.
 fn answer(task: &mut PacedTask<'_>) -> Result<(), Failure> {
-    let (bytes, control) = (task.size.buffer_bytes, task.control);
-    let mut meter = task.meter;
+    let (mut meter, control) = (task.meter, task.control);
     for number in task.size.numbers() {
+        let (bytes, back) = (task.request_bytes(number), task.answer_bytes(number));
         match task.answer {
             Answer::Echo => transfer::echo(task, (number, bytes), &mut meter)?,
-            Answer::Separate(back) => {
+            Answer::Separate(_) | Answer::SameSize => {
                 transfer::receive(task, (number, bytes), MessageDirection::Forward, &mut meter)?;
                 transfer::send(task, (number, back), MessageDirection::Reverse, &mut meter)?;
             }

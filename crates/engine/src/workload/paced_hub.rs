@@ -23,8 +23,9 @@ pub fn send_paced_to_all<'a>(
     task: &mut HubTask<'a>,
     controls: &[&'a Control],
 ) -> Result<(), Failure> {
-    let (mut meter, bytes, times) = (task.meter, task.size.buffer_bytes, peer.times());
+    let (mut meter, times) = (task.meter, peer.times());
     peer.send_each(controls.to_vec(), |stamp| {
+        let bytes = task.request_bytes(stamp.number);
         (0..controls.len()).try_for_each(|connection| {
             select(task, controls, connection);
             let complete = |content: &mut [u8]| times.store(stamp, content);
@@ -74,7 +75,7 @@ pub fn receive_paced_from_all<'a>(
                 let stamp = SendStamp { number, ..times[at].load(number, message) };
                 recorders[at].record(schedule_start(control), stamp, now);
             };
-            let (mut meter, what) = (task.meter, (number, task.size.buffer_bytes));
+            let (mut meter, what) = (task.meter, (number, task.request_bytes(number)));
             transfer::receive_with(task, what, MessageDirection::Forward, &mut meter, arrived)?;
             task.meter = meter;
             if is_last_of_all(task, number) {

@@ -14,7 +14,7 @@ use ipcperf_model::{Answer, Failure, FailureKind};
 
 use super::interleaved::{Leg, transfer_range};
 use super::{PhaseSize, Task, Workload, transfer};
-use crate::channel::Endpoint;
+use crate::channel::MessageEnd;
 use crate::clock::{Timestamp, now_ns, ticks};
 use crate::payload_check::{MessageDirection, Payload};
 
@@ -34,13 +34,12 @@ impl Workload for RoundTrip {
     }
 
     #[inline]
-    fn send<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
+    fn send<E: MessageEnd + ?Sized, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
         // Counted in registers: through `task` each count would be a store and a load.
         let mut meter = task.meter;
-        let (there, back) =
-            (task.size.buffer_bytes, task.message_bytes(0, MessageDirection::Reverse));
         let answered_as = task.reply_stamp();
         run_timed(task, |task, number| {
+            let (there, back) = (task.request_bytes(number), task.answer_bytes(number));
             transfer::send(task, (number, there), MessageDirection::Forward, &mut meter)?;
             transfer::receive(task, (number, back), answered_as, &mut meter)
         })?;
@@ -49,14 +48,16 @@ impl Workload for RoundTrip {
     }
 
     #[inline]
-    fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
-        let bytes = task.size.buffer_bytes;
+    fn receive<E: MessageEnd + ?Sized, P: Payload>(
+        task: &mut Task<'_, E, P>,
+    ) -> Result<(), Failure> {
         let mut meter = task.meter;
         for number in task.size.numbers() {
-            let Answer::Separate(back) = task.answer else {
+            let (bytes, back) = (task.request_bytes(number), task.answer_bytes(number));
+            if task.answer == Answer::Echo {
                 transfer::echo(task, (number, bytes), &mut meter)?;
                 continue;
-            };
+            }
             transfer::receive(task, (number, bytes), MessageDirection::Forward, &mut meter)?;
             transfer::send(task, (number, back), MessageDirection::Reverse, &mut meter)?;
         }
@@ -65,7 +66,7 @@ impl Workload for RoundTrip {
     }
 
     #[inline]
-    fn both<E: Endpoint, P: Payload>(
+    fn both<E: MessageEnd + ?Sized, P: Payload>(
         task: &mut Task<'_, E, P>,
         receiver: &mut E,
     ) -> Result<(), Failure> {
@@ -85,7 +86,7 @@ pub(super) fn trip_lost(number: u64) -> Failure {
 }
 
 /// Runs all trips, and times each or some of them.
-fn run_timed<E, P>(
+fn run_timed<E: ?Sized, P>(
     task: &mut Task<'_, E, P>,
     mut trip: impl FnMut(&mut Task<'_, E, P>, u64) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -116,7 +117,7 @@ fn timed_every(trip_ns: u64) -> u64 {
 
 /// Times each trip with one reading: a trip ends where the next begins.
 #[inline]
-fn time_each<E, P>(
+fn time_each<E: ?Sized, P>(
     task: &mut Task<'_, E, P>,
     numbers: Range<u64>,
     trip: &mut impl FnMut(&mut Task<'_, E, P>, u64) -> Result<(), Failure>,
@@ -133,7 +134,7 @@ fn time_each<E, P>(
 
 /// Times the last trip of each batch individually.
 #[inline]
-fn time_some<E, P>(
+fn time_some<E: ?Sized, P>(
     task: &mut Task<'_, E, P>,
     numbers: Range<u64>,
     trip: &mut impl FnMut(&mut Task<'_, E, P>, u64) -> Result<(), Failure>,
@@ -152,7 +153,7 @@ fn time_some<E, P>(
 
 /// Makes the trips `numbers`. Not inlined: the loop of each mechanism would be compiled four times.
 #[inline(never)]
-fn make_trips<E, P>(
+fn make_trips<E: ?Sized, P>(
     task: &mut Task<'_, E, P>,
     numbers: Range<u64>,
     trip: &mut impl FnMut(&mut Task<'_, E, P>, u64) -> Result<(), Failure>,

@@ -59,7 +59,7 @@ pub enum SendTimes {
 #[must_use]
 pub fn needs_table(spec: &RunSpec) -> bool {
     !spec.workload.is_answered()
-        && (spec.check == PayloadCheck::Verify || spec.buffer_bytes < STAMP_BYTES as u64)
+        && (spec.check == PayloadCheck::Verify || spec.smallest_bytes() < STAMP_BYTES as u64)
 }
 
 impl SendTimes {

@@ -8,7 +8,7 @@ use ipcperf_model::Failure;
 use super::interleaved::{Leg, transfer_range};
 use super::lossy::{self, Arrivals};
 use super::{PhaseSize, Task, Workload, transfer};
-use crate::channel::Endpoint;
+use crate::channel::MessageEnd;
 use crate::clock::now_ns;
 use crate::payload_check::{MessageDirection, Payload};
 
@@ -22,29 +22,31 @@ impl Workload for Stream {
     }
 
     #[inline]
-    fn send<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
+    fn send<E: MessageEnd + ?Sized, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
         // Counted in registers: through `task` each count would be a store and a load.
         let mut meter = task.meter;
         task.control.begin(now_ns());
         for number in task.size.numbers() {
-            let what = (number, task.size.message_bytes(number));
+            let what = (number, task.message_bytes(number, MessageDirection::Forward));
             transfer::send(task, what, MessageDirection::Forward, &mut meter)?;
         }
         task.meter = meter;
-        if E::LOSSY {
+        if task.end.traits().lossy {
             lossy::send_end(task)?;
         }
         Ok(())
     }
 
     #[inline]
-    fn receive<E: Endpoint, P: Payload>(task: &mut Task<'_, E, P>) -> Result<(), Failure> {
-        if E::LOSSY {
+    fn receive<E: MessageEnd + ?Sized, P: Payload>(
+        task: &mut Task<'_, E, P>,
+    ) -> Result<(), Failure> {
+        if task.end.traits().lossy {
             return lossy::receive(task);
         }
         let mut meter = task.meter;
         for number in task.size.numbers() {
-            let what = (number, task.size.message_bytes(number));
+            let what = (number, task.message_bytes(number, MessageDirection::Forward));
             transfer::receive(task, what, MessageDirection::Forward, &mut meter)?;
         }
         task.meter = meter;
@@ -53,13 +55,13 @@ impl Workload for Stream {
     }
 
     #[inline]
-    fn both<E: Endpoint, P: Payload>(
+    fn both<E: MessageEnd + ?Sized, P: Payload>(
         task: &mut Task<'_, E, P>,
         receiver: &mut E,
     ) -> Result<(), Failure> {
         let numbers = task.size.numbers();
         task.control.begin(now_ns());
-        if E::LOSSY {
+        if task.end.traits().lossy {
             let mut arrivals = Arrivals::new();
             transfer_range(task, receiver, numbers, Leg::FORWARD, || arrivals.record())?;
             arrivals.finish(task.control);

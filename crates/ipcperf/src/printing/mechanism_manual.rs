@@ -75,6 +75,7 @@ fn limit_text(mechanism: &Mechanism) -> String {
     let setup = Setup {
         options: &options,
         buffer_bytes: LIMIT_BUFFER_BYTES,
+        smallest_bytes: LIMIT_BUFFER_BYTES,
         kernel_buffer_requested_bytes: None,
         privilege: Privilege::Used,
         placement: PeerPlacement::SeparateCpus,

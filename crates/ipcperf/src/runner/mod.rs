@@ -279,7 +279,8 @@ impl<'a> Execution<'a> {
         let warm_up = self.ledger.warm_up(case, identity.block);
         let seed = schedule_seed(self.plan.seed, identity.block, position, identity.attempt);
         let pacing = case.spec.pacing.map(|pacing| Pacing { seed, ..pacing });
-        let spec = RunSpec { warm_up, pacing, ..case.spec.clone() };
+        let order_seed = case.spec.message_options.sizes.map_or(0, |_| seed);
+        let spec = RunSpec { warm_up, pacing, order_seed, ..case.spec.clone() };
         match self.runner.run(&spec, &case.instruments, self.timeout(&spec)) {
             Ok(seen) => self.record_sample(case, identity, warm_up, seen),
             Err(Stopped::Failed(failure)) => self.record_failure(identity, failure),

@@ -1,6 +1,5 @@
 //! Conversion of a description and results to a chart.
 
-use ipcperf_model::size::Bytes;
 use ipcperf_results::analysis::AnalyzedFile;
 
 use super::axis::Axis;
@@ -44,7 +43,7 @@ fn title(description: &FigureSpec, layout: Layout, first: &PanelContent) -> Stri
     let FigureSpec { subject, by, statistic, .. } = description;
     match (layout, statistic, first.group.cases.first()) {
         (Layout::Rows, Statistic::Median(_), Some(case)) => {
-            format!("{subject} at {}", Bytes(case.case.buffer_bytes))
+            format!("{subject} at {}", case.case.size_text())
         }
         _ => by.map_or_else(|| subject.to_string(), |by| format!("{subject} by {by}")),
     }

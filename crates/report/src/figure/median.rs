@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_results::analysis::{CaseSummary, DistributionMode, Spread};
 
@@ -104,7 +103,7 @@ struct Mark {
 
 impl CaseValue {
     fn from_case(quantity: &Quantity, group: &Group, case: &CaseSummary) -> Option<Self> {
-        let name = format!("{}, {}", case.series(), Bytes(case.case.buffer_bytes));
+        let name = format!("{}, {}", case.series(), case.case.size_text());
         let Some(spread) = quantity.evaluate(case, group.role.as_deref()) else {
             return Self::from_disturbed_runs(quantity, case, &name);
         };

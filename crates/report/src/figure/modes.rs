@@ -1,6 +1,5 @@
 //! Cases with several modes: one row for each, with a dot for each mode.
 
-use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_results::analysis::{CaseSummary, DistributionMode};
 
@@ -40,7 +39,7 @@ fn mode_ratio(modes: &[DistributionMode]) -> f64 {
 }
 
 fn label(case: &CaseSummary) -> String {
-    format!("{}, {}", case.series(), Bytes(case.case.buffer_bytes))
+    format!("{}, {}", case.series(), case.case.size_text())
 }
 
 /// Labels a row with the case and its modes, because paper has no tooltips. Omits the modes if they do not fit.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ipcperf_model::size::Bytes;
+use ipcperf_model::message_options::MessageOptions;
 use ipcperf_results::analysis::CaseSummary;
 
 /// Table of figures as text, for a page or a terminal.
@@ -23,12 +23,15 @@ pub struct TextTable {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SizeColumn {
     common_bytes: Option<u64>,
+    /// Of all rows, which have the same.
+    options: MessageOptions,
 }
 
 impl SizeColumn {
     pub(super) fn new(cases: &[&CaseSummary]) -> Self {
         let sizes: BTreeSet<u64> = cases.iter().map(|case| case.case.buffer_bytes).collect();
-        Self { common_bytes: sizes.first().copied().filter(|_| sizes.len() == 1) }
+        let options = cases.first().map(|case| case.case.message_options()).unwrap_or_default();
+        Self { common_bytes: sizes.first().copied().filter(|_| sizes.len() == 1), options }
     }
 
     /// Returns the headings of the names: of the mechanism and, if they differ, of the sizes.
@@ -41,12 +44,13 @@ impl SizeColumn {
 
     /// Returns the cells with the name `series` of `case` and, if sizes differ, its size.
     pub(super) fn cells(self, series: String, case: &CaseSummary) -> impl Iterator<Item = String> {
-        let size = self.common_bytes.is_none().then(|| Bytes(case.case.buffer_bytes).to_string());
+        let size = self.common_bytes.is_none().then(|| case.case.size_text());
         std::iter::once(series).chain(size)
     }
 
     /// Returns the end of the heading: the size that all rows have.
     pub(super) fn heading_end(self) -> String {
-        self.common_bytes.map_or_else(String::new, |bytes| format!(", {}", Bytes(bytes)))
+        let named = |bytes| format!(", {}", self.options.size_text(bytes));
+        self.common_bytes.map_or_else(String::new, named)
     }
 }

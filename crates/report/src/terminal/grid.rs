@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use ipcperf_model::size::Bytes;
+use ipcperf_model::message_options::MessageOptions;
 use ipcperf_results::analysis::CaseSummary;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter};
@@ -24,6 +24,8 @@ const MIN_NAME_WIDTH: usize = 8;
 pub struct ResultsTable {
     series: Vec<String>,
     sizes: Vec<u64>,
+    /// Message options, which all results under a heading have.
+    options: MessageOptions,
     /// Cell text by index in `series` and size.
     cells: HashMap<(usize, u64), String>,
 }
@@ -65,7 +67,8 @@ impl ResultsTable {
             cells.entry((place, case.case.buffer_bytes)).or_insert_with(|| truncate(content(case)));
         }
         let sizes: BTreeSet<u64> = rows.iter().map(|row| row.case.case.buffer_bytes).collect();
-        Self { series, sizes: sizes.into_iter().collect(), cells }
+        let options = rows.first().map(|row| row.case.case.message_options()).unwrap_or_default();
+        Self { series, sizes: sizes.into_iter().collect(), options, cells }
     }
 
     /// Puts sizes across if they fit side by side or are not more than the series; otherwise down.
@@ -102,7 +105,7 @@ impl ResultsTable {
             Some(((place(&self.series[*series])?, *bytes), text.clone()))
         };
         let cells = self.cells.iter().filter_map(cell).collect();
-        Self { series: other.series.clone(), sizes: other.sizes.clone(), cells }
+        Self { series: other.series.clone(), cells, ..other.clone() }
     }
 
     /// Whether every cell is empty.
@@ -115,7 +118,7 @@ impl ResultsTable {
     }
 
     fn size_names(&self) -> impl Iterator<Item = String> {
-        self.sizes.iter().map(|&bytes| Bytes(bytes).to_string())
+        self.sizes.iter().map(|&bytes| self.options.size_text(bytes))
     }
 
     fn sizes_across(&self) -> Grid {

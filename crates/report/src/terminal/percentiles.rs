@@ -2,7 +2,6 @@
 
 use comfy_table::CellAlignment;
 use ipcperf_model::round_trip_histogram::{pool, quantile};
-use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::Sample;
@@ -43,7 +42,7 @@ impl PercentileTable {
         };
         let row = |case: &&'a CaseSummary| {
             let [p50, p90, p99, p999, max] = percentiles(valid.of_case(case)).map(cell);
-            let size = Bytes(case.case.buffer_bytes).to_string();
+            let size = case.case.size_text();
             [truncate(case.series()), size, p50, p90, p99, p999, max]
         };
         Self {

@@ -30,7 +30,10 @@ struct PlanColumn {
 /// Properties that always have a column.
 const NAMING_COLUMNS: &[PlanColumn] = &[
     PlanColumn { heading: "mechanism", cell: Case::variant },
-    PlanColumn { heading: "buffer", cell: |case| Bytes(case.spec.buffer_bytes).to_string() },
+    PlanColumn {
+        heading: "buffer",
+        cell: |case| case.spec.message_options.size_text(case.spec.buffer_bytes),
+    },
 ];
 
 /// Properties that have a column if the cases differ in them, and are stated once if not.

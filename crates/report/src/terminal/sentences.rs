@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use ipcperf_model::printable::printable_line;
-use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
 use ipcperf_model::workload::WorkloadKind;
 use ipcperf_results::analysis::{
@@ -42,7 +41,7 @@ pub(super) fn comparison_line(comparison: &Comparison) -> String {
         }) => (workload, placement, class, message_options, ranking_text(comparison)),
         Comparison::Refused(refused) => return not_compared_text(refused),
     };
-    let size = Bytes(comparison.buffer_bytes());
+    let size = message_options.size_text(comparison.buffer_bytes());
     let class = class.as_ref().map_or_else(String::new, |class| format!(" ({class})"));
     let (what, conditions) =
         (superlative(*workload), conditions_text(&message_options.non_defaults()));
@@ -194,8 +193,11 @@ fn format_value(workload: WorkloadKind, value: f64) -> String {
 }
 
 fn not_compared_text(refused: &RefusedComparison) -> String {
-    let (size, place, workload) =
-        (Bytes(refused.buffer_bytes), &refused.placement, refused.workload.name());
+    let (size, place, workload) = (
+        refused.message_options.size_text(refused.buffer_bytes),
+        &refused.placement,
+        refused.workload.name(),
+    );
     let asked = conditions_text(&refused.message_options.non_defaults());
     let measured = refused.measured.iter().map(|(name, class)| format!("{name}: {class}"));
     format!(

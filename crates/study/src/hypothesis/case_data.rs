@@ -312,6 +312,9 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
         levels.insert("arrivals".to_owned(), pacing.arrivals.to_string());
         levels.insert("pacer".to_owned(), pacing.pacer.name().to_owned());
     }
+    if let Some(sizes) = case.message_sizes {
+        levels.insert(Factor::Messages.key().to_owned(), sizes.to_string());
+    }
     if let Some(peers) = case.peers {
         levels.insert("peers".to_owned(), peers.to_string());
     }

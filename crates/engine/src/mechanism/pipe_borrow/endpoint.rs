@@ -7,15 +7,16 @@ use rustix::pipe::{IoSliceRaw, SpliceFlags, vmsplice};
 use rustix::thread::sched_yield;
 
 use super::{REUSE, ROTATION, THRESHOLD};
-use crate::channel::{Blocking, Channel, Descriptors, Endpoint, Mechanism, Opened, Setup};
+use crate::channel::{Blocking, Channel, Descriptors, Endpoint, Limit, Mechanism, Opened, Setup};
 use crate::mechanism::pipe::new_pipe;
-use crate::mechanism::pipe_end::{PipeEnd, open_endpoints};
+use crate::mechanism::pipe_end::{PipeEnd, open_endpoints, requested_capacity};
 use crate::platform::read_write;
 use crate::worker;
 
 /// The part of `pipe-borrow` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     in_flight_messages: |_| 4,
+    limit,
     execute: worker::execute::<PipeBorrow>,
     ..Mechanism::BASE
 };
@@ -47,7 +48,7 @@ impl Channel for PipeBorrow {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<BorrowEnd>, Failure> {
         let Opened { sender, receiver, granted } = open_endpoints(new_pipe()?, new_pipe()?, setup)?;
-        let capacity_bytes = granted.kernel_buffer_bytes.unwrap_or(65_536);
+        let capacity_bytes = granted.kernel_buffer_bytes.unwrap_or(USUAL_CAPACITY_BYTES);
         let end = |pipe| BorrowEnd::new(pipe, capacity_bytes, setup);
         Ok(Opened { sender: end(sender), receiver: end(receiver), granted })
     }
@@ -67,21 +68,14 @@ struct BorrowEnd {
 
 impl BorrowEnd {
     fn new(pipe: PipeEnd, capacity_bytes: u64, setup: &Setup<'_>) -> Self {
-        let threshold = match setup.option(&THRESHOLD) {
-            "never" => None,
-            _ => setup.number(&THRESHOLD),
-        };
-        let threshold = threshold.filter(|&bytes| bytes <= setup.buffer_bytes);
-        let reuse =
-            if setup.option(&REUSE) == "sync" { PageReuse::Sync } else { PageReuse::Rotate };
-        let rotates = threshold.is_some() && reuse == PageReuse::Rotate;
-        let max_buffers = setup.number(&ROTATION).unwrap_or(u64::MAX);
-        let send_buffers = match setup.blocking {
-            _ if rotates => rotation_buffers(capacity_bytes, setup.buffer_bytes).min(max_buffers),
+        let threshold = borrowed_from(setup);
+        let reuse = page_reuse(setup);
+        let send_buffers = match (setup.blocking, rotation(setup, capacity_bytes)) {
+            (_, Some(buffers)) => buffers,
             // A nonblocking endpoint checks just before the next message, which has been composed by then: in
             // a second buffer.
-            Blocking::Try => 2,
-            Blocking::Wait => 1,
+            (Blocking::Try, None) => 2,
+            (Blocking::Wait, None) => 1,
         };
         Self {
             pipe,
@@ -149,11 +143,54 @@ impl BorrowEnd {
 /// Number of checks of a nonempty pipe between checks for a reader: about 10 ms.
 const READER_CHECK_INTERVAL: u64 = 10_000;
 
+/// Capacity of a pipe for which none is requested, bytes.
+const USUAL_CAPACITY_BYTES: u64 = 65_536;
+/// Maximum memory of the buffers in rotation for messages of different sizes, bytes.
+const MAX_ROTATION_BYTES: u64 = 1 << 30;
+
+/// Size from which on messages are borrowed; `None` if none of those of `setup` is.
+fn borrowed_from(setup: &Setup<'_>) -> Option<u64> {
+    let threshold = match setup.option(&THRESHOLD) {
+        "never" => None,
+        _ => setup.number(&THRESHOLD),
+    };
+    threshold.filter(|&bytes| bytes <= setup.buffer_bytes)
+}
+
+fn page_reuse(setup: &Setup<'_>) -> PageReuse {
+    if setup.option(&REUSE) == "sync" { PageReuse::Sync } else { PageReuse::Rotate }
+}
+
+/// Number of buffers in rotation over a pipe of `capacity_bytes`; `None` if messages are not sent in rotation.
+fn rotation(setup: &Setup<'_>, capacity_bytes: u64) -> Option<u64> {
+    let threshold = borrowed_from(setup).filter(|_| page_reuse(setup) == PageReuse::Rotate)?;
+    let max_buffers = setup.number(&ROTATION).unwrap_or(u64::MAX);
+    let smallest = setup.smallest_bytes;
+    let borrowed = rotation_buffers(capacity_bytes, smallest);
+    if smallest >= threshold {
+        return Some(borrowed.min(max_buffers));
+    }
+    // Messages that are copied share slots, so more of them can follow a borrowed one that is still in the pipe.
+    let copied = capacity_bytes.div_ceil(smallest.max(1));
+    Some(borrowed.saturating_add(copied).min(max_buffers))
+}
+
 /// Returns the number of buffers that keeps every page unchanged while a pipe of `capacity_bytes` refers to
 /// it: as many whole messages as the pipe has slots for, one being read and one being written.
 fn rotation_buffers(capacity_bytes: u64, message_bytes: u64) -> u64 {
     let page = rustix::param::page_size() as u64;
     (capacity_bytes / page).div_ceil(message_bytes.div_ceil(page).max(1)) + 2
+}
+
+/// Messages of different sizes may need many buffers in rotation.
+fn limit(setup: &Setup<'_>) -> Option<Limit> {
+    let small = setup.smallest_bytes;
+    let requested = requested_capacity(setup).ok().flatten();
+    let buffers = rotation(setup, requested.unwrap_or(USUAL_CAPACITY_BYTES))?;
+    let reason = format!(
+        "it sends from {buffers} buffers in rotation, because as many messages of {small} bytes may be in the pipe"
+    );
+    (small < borrowed_from(setup)?).then(|| Limit { bytes: MAX_ROTATION_BYTES / buffers, reason })
 }
 
 impl Endpoint for BorrowEnd {

@@ -40,6 +40,7 @@ pub(in crate::cli) struct MatrixArguments {
     /// Bytes per message: a size (64, 64KiB, 1MB), a list (64,64KiB), or a range: 512..16MiB (powers of two),
     /// 1MB..100MB:10 (ten evenly spaced sizes), 1kB..100MB*10 (each size is ten times the one before)
     #[arg(short, long, value_name = "SIZES", default_value = Factor::Buffer.default_text())]
+    #[arg(conflicts_with = "messages")]
     buffer: Vec<String>,
     /// Payload bytes that the sender sends per run; replies are not counted [default: calibrated so that a run lasts at
     /// least 16 ms]
@@ -151,7 +152,8 @@ impl MatrixArguments {
             mechanisms: words(&self.mechanism),
             custom_files: CustomFiles::Inspect,
             workloads: words(&self.workload),
-            buffers: words(&self.buffer),
+            // Its default does not apply to a mixture.
+            buffers: words(&self.buffer).filter(|_| self.message_options.messages.is_empty()),
             total: word(self.total.as_deref()),
             messages: None,
             modes: words(&self.mode),
@@ -280,6 +282,10 @@ impl PacingArguments {
 /// Work on messages in addition to sending and receiving them.
 #[derive(Args, Debug)]
 struct MessageOptionArguments {
+    /// Messages of different sizes instead of -b: sizes with their shares, such as 200B:90%,64KiB:10%, in an order drawn
+    /// from the seed. Given again, another mixture is measured as well
+    #[arg(long, value_name = "SIZE:SHARE,...", help_heading = MESSAGES)]
+    messages: Vec<String>,
     #[arg(help = Factor::Touch.help("Access every payload byte in the measured time: none, write (before sending), \
         read (after receiving), both"))]
     #[arg(long, value_name = "ACCESS", help_heading = MESSAGES)]
@@ -308,6 +314,7 @@ struct MessageOptionArguments {
 impl MessageOptionArguments {
     fn typed(&self) -> TypedMessageOptions<'_> {
         TypedMessageOptions {
+            sizes: words(&self.messages),
             touch: words(&self.touch),
             payload: words(&self.payload),
             buffers: words(&self.buffers),

@@ -59,7 +59,7 @@ pub(super) struct ProgramError {
 pub(super) fn format_case(spec: &RunSpec, role: Role, folder: &str) -> String {
     let (reply, reply_bytes) = match (spec.reply_bytes(), spec.answer()) {
         (None, _) => ("none", 0),
-        (Some(bytes), Reply::Separate(_)) => ("own", bytes),
+        (Some(bytes), Reply::Separate(_) | Reply::SameSize) => ("own", bytes),
         (Some(bytes), Reply::Echo) => ("echo", bytes),
     };
     let verify = if spec.check == PayloadCheck::Verify { "yes" } else { "no" };
