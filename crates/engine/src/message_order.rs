@@ -5,6 +5,7 @@
 
 use ipcperf_model::RunSpec;
 use ipcperf_model::message_sizes::{MessageSizes, WHOLE};
+use ipcperf_model::workload::Arrangement;
 use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
@@ -25,10 +26,17 @@ pub struct MessageOrder {
 }
 
 impl MessageOrder {
-    /// Draws the order of the messages of `spec`; `None` if they have one size.
+    /// Draws the order of the messages over `connection` of `spec`; `None` if they have one size. Each sender has its own
+    /// order: with one for all, their large messages would meet.
     #[must_use]
-    pub fn from_spec(spec: &RunSpec) -> Option<Self> {
-        spec.message_options.sizes.map(|sizes| Self::new(&sizes, spec.order_seed))
+    pub fn from_spec(spec: &RunSpec, connection: usize) -> Option<Self> {
+        let sizes = spec.message_options.sizes?;
+        let seed = match spec.workload.facts().arrangement {
+            // Every receiver gets the same messages.
+            Arrangement::OneToMany => spec.order_seed,
+            _ => spec.order_seed.wrapping_add(connection as u64),
+        };
+        Some(Self::new(&sizes, seed))
     }
 
     fn new(sizes: &MessageSizes, seed: u64) -> Self {
@@ -78,6 +86,7 @@ fn stratified(sizes: &MessageSizes) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use ipcperf_model::workload::WorkloadKind;
     use proptest::prelude::*;
 
     use super::*;
@@ -117,5 +126,19 @@ mod tests {
         assert_eq!(sizes(1), sizes(1));
         assert_ne!(sizes(1), sizes(2));
         assert_ne!(sizes(1)[..100], sizes(1)[100..]);
+    }
+
+    #[test]
+    fn senders_have_their_own_order_and_receivers_of_one_sender_the_same() {
+        let first_differs = |workload| {
+            let mut spec = RunSpec { workload, ..RunSpec::with_defaults("pipe", 2) };
+            spec.message_options.sizes = Some("1:50%,2:50%".parse().unwrap());
+            let [one, other] = [0, 1].map(|at| MessageOrder::from_spec(&spec, at).unwrap());
+            (0..100).any(|number| one.message_bytes(number) != other.message_bytes(number))
+        };
+        for workload in [WorkloadKind::FanIn, WorkloadKind::Server, WorkloadKind::Pairs] {
+            assert!(first_differs(workload), "{workload:?}");
+        }
+        assert!(!first_differs(WorkloadKind::FanOut));
     }
 }

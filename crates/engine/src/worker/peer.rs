@@ -49,8 +49,8 @@ pub(super) struct PeerRunner<'a> {
 /// State of a running peer.
 struct PeerState {
     memory: MessageMemory,
-    /// Order of the messages if they have different sizes.
-    order: Option<MessageOrder>,
+    /// Order of the messages over each of the peer's connections; empty if they have one size.
+    orders: Vec<MessageOrder>,
     trips: TickHistogram,
     /// State of a paced run, for each connection whose messages this peer sends or times.
     paced: Vec<PacedPeer>,
@@ -165,8 +165,10 @@ impl PeerRunner<'_> {
             self.leads().then(|| KernelThreads::find(self.spec, self.helper)).flatten();
         let (trips, counter_fds) = (TickHistogram::new_touched(), CounterFds::default());
         let paced = peer_pacing::paced_peers(self.spec, &self.peer);
-        let order = MessageOrder::from_spec(self.spec);
-        Ok(PeerState { memory, order, trips, paced, kernel_threads, counter_fds })
+        let orders = self.peer.connections.clone();
+        let orders = orders.filter_map(|connection| MessageOrder::from_spec(self.spec, connection));
+        let orders = orders.collect();
+        Ok(PeerState { memory, orders, trips, paced, kernel_threads, counter_fds })
     }
 
     /// Waits at the gate, if there is one, and returns the counter descriptors to read.
@@ -253,7 +255,7 @@ impl PeerRunner<'_> {
                 spec: self.spec,
                 role: self.peer.role,
                 size,
-                order: state.order.as_ref(),
+                orders: &state.orders,
                 memory: &mut state.memory,
                 trips: &mut state.trips,
                 paced: &mut state.paced,
@@ -323,13 +325,13 @@ impl PeerRunner<'_> {
             messages: paced.sent.max(1),
             ..calibration.size
         });
-        let total_bytes = match &state.order {
-            None => size.total_bytes(),
-            Some(order) => order.total_bytes(size.messages),
+        let own_connections = self.peer.connections.len() as u64;
+        let total_bytes = match &*state.orders {
+            [] => size.total_bytes() * own_connections,
+            orders => orders.iter().map(|order| order.total_bytes(size.messages)).sum(),
         };
         let distances = before.cacheline_ns.zip(after.cacheline_ns);
         let bounds = probes.map(|probe| probe.clock_ticks);
-        let own_connections = self.peer.connections.len() as u64;
         let with_bounds = |paced: PacedReport| paced.with_clock_bounds(bounds, self.control());
         let paced = phase.paced.into_iter().map(with_bounds);
         Ok(PeerReport {
@@ -344,7 +346,7 @@ impl PeerRunner<'_> {
             elapsed_ns,
             arrived,
             messages: size.messages * own_connections,
-            total_bytes: total_bytes * own_connections,
+            total_bytes,
             arrived_bytes: phase.arrived_bytes,
             calibration_phases: calibration.phases,
             slices_ns: calibration.slices_ns.clone(),

@@ -49,8 +49,8 @@ pub(super) struct TimedRegion<'a> {
     pub(super) spec: &'a RunSpec,
     pub(super) role: Role,
     pub(super) size: PhaseSize,
-    /// Order of the messages if they have different sizes.
-    pub(super) order: Option<&'a MessageOrder>,
+    /// Order of the messages over each of the peer's connections; empty if they have one size.
+    pub(super) orders: &'a [MessageOrder],
     pub(super) memory: &'a mut MessageMemory,
     pub(super) trips: &'a mut TickHistogram,
     /// State of a paced run, for each connection whose messages this peer sends or times; otherwise empty.
@@ -77,7 +77,7 @@ fn counted<E: ?Sized, P>(task: &Task<'_, E, P>) -> Counted {
 impl<'a> TimedRegion<'a> {
     /// Returns the payload of loops that are compiled once for all mechanisms.
     fn any_payload(&self) -> AnyPayload<'a> {
-        AnyPayload { processed: processed(self.spec), order: self.order }
+        AnyPayload { processed: processed(self.spec), order: self.orders.first() }
     }
 
     /// Creates the task of a loop over `end`.
@@ -142,7 +142,7 @@ impl<E: Endpoint> PeerEnds for TypedEnds<E> {
     /// Only this function chooses the types of workload and payload, so only the loops are compiled for each
     /// combination.
     fn run_timed(&mut self, region: TimedRegion<'_>) -> Result<Counted, Failure> {
-        if region.spec.pacing.is_some() || region.order.is_some() {
+        if region.spec.pacing.is_some() || !region.orders.is_empty() {
             let other = self.other.as_mut().map(|other| other as &mut dyn MessageEnd);
             return run_any(region, &mut self.end, other);
         }
@@ -243,7 +243,7 @@ impl<E: Endpoint> PeerEnds for HubEnds<E> {
         let is_answered = region.spec.workload.is_answered();
         let paced = std::mem::take(&mut region.paced);
         let ends = self.ends.iter_mut().map(|end| end as &mut dyn MessageEnd).collect();
-        let mut hub = HubEnd::new(ends);
+        let mut hub = HubEnd::new(ends, region.orders);
         let mut task: HubTask<'_> = region.task(&mut hub, payload);
         match (&mut self.multiplexer, paced) {
             (None, []) => send_to_all(&mut task, controls)?,
@@ -342,7 +342,7 @@ mod tests {
                 spec,
                 role,
                 size: PhaseSize::new(64, messages),
-                order: None,
+                orders: &[],
                 memory: &mut memory,
                 trips: &mut trips,
                 paced: &mut [],

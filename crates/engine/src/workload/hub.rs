@@ -12,12 +12,15 @@ use super::paced::is_last;
 use super::{Task, transfer};
 use crate::channel::{Descriptors, EndTraits, MessageEnd};
 use crate::clock::now_ns;
+use crate::message_order::MessageOrder;
 use crate::payload_check::{AnyPayload, MessageDirection, Payload};
 use crate::shared_state::Control;
 
 /// The ends of several connections, one of which is in use.
 pub struct HubEnd<'a> {
     ends: Vec<&'a mut (dyn MessageEnd + 'a)>,
+    /// Order of the messages over each; empty if they have one size.
+    orders: &'a [MessageOrder],
     pub(super) current: usize,
 }
 
@@ -25,10 +28,11 @@ pub struct HubEnd<'a> {
 pub type HubTask<'a> = Task<'a, HubEnd<'a>, AnyPayload<'a>>;
 
 impl<'a> HubEnd<'a> {
-    /// Joins `ends`, of which there is at least one.
+    /// Joins `ends`, of which there is at least one. `orders` are those of the messages over each; none if they have one
+    /// size.
     #[must_use]
-    pub fn new(ends: Vec<&'a mut (dyn MessageEnd + 'a)>) -> Self {
-        Self { ends, current: 0 }
+    pub fn new(ends: Vec<&'a mut (dyn MessageEnd + 'a)>, orders: &'a [MessageOrder]) -> Self {
+        Self { ends, orders, current: 0 }
     }
 
     fn current(&mut self) -> &mut (dyn MessageEnd + 'a) {
@@ -78,6 +82,7 @@ impl MessageEnd for HubEnd<'_> {
 pub(super) fn select<'a>(task: &mut HubTask<'a>, controls: &[&'a Control], connection: usize) {
     task.end.current = connection;
     task.control = controls[connection];
+    task.payload.order = task.end.orders.get(connection);
 }
 
 /// Sends every message over each connection in turn.
