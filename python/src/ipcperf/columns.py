@@ -55,6 +55,7 @@ RUN: Columns = {
     "placement": Kind.TEXT,
     "cpus": Kind.TEXT,
     "buffer_bytes": Kind.INTEGER,
+    "message_sizes": Kind.TEXT,
     "kernel_buffer": Kind.TEXT,
     "kernel_buffer_requested_bytes": Kind.INTEGER,
     "touch": Kind.TEXT,
