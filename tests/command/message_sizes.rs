@@ -18,9 +18,57 @@ fn mixtures_are_cases_whose_tables_name_the_sizes() {
     assert_eq!(ran.lines().find(|line| line.chars().count() > 100), None, "{ran}");
     let samples = ResultsFile::read(&sandbox.results()).samples;
     assert_eq!(samples.len(), 2 * 2 * 2 * 3);
+    for format in ["csv", "csv-runs"] {
+        let sheet = sandbox.run(&format!("export {format} {}", sandbox.results().display()));
+        let sheet = sheet.expect(0).stdout;
+        assert!(sheet.lines().next().is_some_and(|head| head.contains("message_sizes")), "{sheet}");
+        assert!(sheet.contains("\"200B:90%,4KiB:10%\""), "{sheet}");
+    }
     let shown = sandbox.run(&format!("show --json {}", sandbox.results().display())).expect(0);
     let cases: Vec<Value> = serde_json::from_str(&shown.stdout).expect("an array");
     assert!(cases.iter().all(|case| case["message_sizes"].is_string()), "{}", cases[0]);
+}
+
+/// Study of two mixtures. The selection has the sizes in another order.
+const STUDY: &str = r#"
+name = "mixtures"
+title = "A mixture"
+question = "Does a mixture with large messages take longer?"
+
+[sampling]
+repetitions = 6
+
+[[matrix]]
+mechanism = "pipe"
+workload = "round-trip"
+message_sizes = ["64:90%,64KiB:10%", "64:90%,128:10%"]
+
+[[hypothesis]]
+id = "H1"
+claim = "Large messages take longer."
+test = "differs"
+first = { message_sizes = "64KiB:10%, 64:90%" }
+second = { message_sizes = "64:90%,128:10%" }
+"#;
+
+#[test]
+fn a_study_selects_by_mixture() {
+    let sandbox = Sandbox::open();
+    let study = sandbox.path("mixtures.toml");
+    std::fs::write(&study, STUDY).expect("a study");
+    let study = study.display();
+    sandbox.run(&format!("study check {study}")).expect(0);
+    let results = sandbox.results();
+    sandbox.run(&format!("study run {study} --out {}", results.display())).expect(0);
+    let judged = sandbox.run(&format!("study judge {} --json", results.display())).expect(0);
+    let verdicts: Vec<Value> = serde_json::from_str(&judged.stdout).expect("an array");
+    assert_ne!(verdicts[0]["verdict"], "not testable here", "{}", verdicts[0]);
+    let both = STUDY.replace("message_sizes = [", "buffer = \"64\"\nmessage_sizes = [");
+    std::fs::write(sandbox.path("both.toml"), both).expect("a study");
+    let checked = sandbox.run(&format!("study check {}", sandbox.path("both.toml").display()));
+    assert_eq!(checked.status.code(), Some(2), "{checked:?}");
+    let told = checked.stdout + &checked.stderr;
+    assert!(told.contains("message_sizes") && told.contains("leave out buffer"), "{told}");
 }
 
 #[test]

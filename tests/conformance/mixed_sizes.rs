@@ -80,6 +80,17 @@ fn assert_moved(mechanism: &Mechanism<'static>, sizes: &MessageSizes, traffic: &
     }
 }
 
+/// Checks that the bandwidth is that of the bytes that arrived: all of `total`, if no message was lost, and fewer otherwise.
+fn assert_bandwidth(sample: &Value, total: u64) {
+    let Some(bandwidth) = sample["bandwidth_bytes_per_s"].as_u64() else { return };
+    let elapsed_ns = u128::from(number(sample, "elapsed_ns"));
+    let expected = u128::from(total) * 1_000_000_000 / elapsed_ns;
+    match sample["lost_messages"].as_u64().unwrap_or(0) {
+        0 => assert_eq!(u128::from(bandwidth), expected, "{sample}"),
+        _ => assert!(u128::from(bandwidth) < expected, "{sample}"),
+    }
+}
+
 /// Checks that all messages were sent, unless the sender of a paced run gave up, and that their sizes add up.
 fn assert_sum(sample: &Value, sizes: &MessageSizes) {
     assert_eq!(sample["message_sizes"], sizes.to_string(), "{sample}");
@@ -88,5 +99,6 @@ fn assert_sum(sample: &Value, sizes: &MessageSizes) {
         assert_eq!(sent, MESSAGES, "{sample}");
         let sum: u64 = sizes.shares().iter().map(|one| one.bytes * u64::from(one.share)).sum();
         assert_eq!(number(sample, "total_bytes"), sum / 100, "{sample}");
+        assert_bandwidth(sample, sum / 100);
     }
 }

@@ -35,6 +35,7 @@ mod role;
 pub mod round_trip_histogram;
 mod run_spec;
 pub mod size;
+mod stored_as_words;
 pub mod suggestion;
 mod unavailable;
 pub mod units;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::message_sizes::MessageSizes;
 use crate::size::Bytes;
+use crate::stored_as_words::stored_as_words;
 use crate::{Condition, ConditionValue};
 
 /// Flag that sets a mixture of message sizes, without its dashes.
@@ -228,25 +229,6 @@ impl FromStr for Reply {
             _ => Err(MessageOptionError::Reply(word.to_owned())),
         }
     }
-}
-
-/// Implements the string conversions with which results store these types.
-macro_rules! stored_as_words {
-    ($($stored:ty),+) => {$(
-        impl TryFrom<String> for $stored {
-            type Error = MessageOptionError;
-
-            fn try_from(word: String) -> Result<Self, MessageOptionError> {
-                word.parse()
-            }
-        }
-
-        impl From<$stored> for String {
-            fn from(stored: $stored) -> Self {
-                stored.to_string()
-            }
-        }
-    )+};
 }
 
 stored_as_words!(Reply, Content);

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::size::{self, Bytes, SizeError};
+use crate::stored_as_words::stored_as_words;
 
 /// Maximum number of sizes in a mixture.
 pub const MAX_SIZES: usize = 8;
@@ -151,19 +152,7 @@ impl fmt::Display for MessageSizes {
     }
 }
 
-impl TryFrom<String> for MessageSizes {
-    type Error = MessageSizesError;
-
-    fn try_from(word: String) -> Result<Self, MessageSizesError> {
-        word.parse()
-    }
-}
-
-impl From<MessageSizes> for String {
-    fn from(sizes: MessageSizes) -> Self {
-        sizes.to_string()
-    }
-}
+stored_as_words!(MessageSizes);
 
 #[cfg(test)]
 mod tests {

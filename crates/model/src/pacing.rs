@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::placement::Placement;
 use crate::rate::PerSecond;
+use crate::stored_as_words::stored_as_words;
 use crate::{Condition, ConditionValue, Mode};
 
 /// Default duration of the schedule of a run.
@@ -135,19 +136,7 @@ impl FromStr for Arrivals {
     }
 }
 
-impl TryFrom<String> for Arrivals {
-    type Error = ArrivalsError;
-
-    fn try_from(word: String) -> Result<Self, ArrivalsError> {
-        word.parse()
-    }
-}
-
-impl From<Arrivals> for String {
-    fn from(arrivals: Arrivals) -> Self {
-        arrivals.to_string()
-    }
-}
+stored_as_words!(Arrivals);
 
 /// How the sender waits for the scheduled time of a message.
 #[derive(

@@ -261,6 +261,12 @@ impl RunSpec {
         self.message_options.sizes.map_or(self.buffer_bytes, |sizes| sizes.smallest_bytes())
     }
 
+    /// Whether messages of different sizes fit the buffer: the largest has its size.
+    #[must_use]
+    pub fn has_fitting_sizes(&self) -> bool {
+        self.message_options.sizes.is_none_or(|sizes| sizes.largest_bytes() == self.buffer_bytes)
+    }
+
     /// Returns the mean size of the messages from sender to receiver, bytes.
     #[must_use]
     pub fn mean_bytes(&self) -> u64 {

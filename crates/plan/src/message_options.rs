@@ -69,7 +69,7 @@ impl ParsedMessageOptions {
         errors.into_iter().flatten()
     }
 
-    /// Checks that no `buffers` were given beside a mixture, which says how large messages are.
+    /// Checks that no `buffers` were given together with a mixture, which says how large messages are.
     pub(super) fn check_buffers(
         &self,
         buffers: Option<TypedLevels<'_>>,

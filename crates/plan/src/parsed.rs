@@ -37,7 +37,7 @@ pub struct ParsedRequest {
     peers: ParsedPeers,
     prefixes: ParsedPrefixes,
     message_options: ParsedMessageOptions,
-    /// Sizes that were given beside a mixture of sizes.
+    /// Error of sizes that were given together with a mixture of sizes.
     unused_buffers: Option<FactorError>,
     instruments: Result<Vec<&'static Instrument>, FactorError>,
     events: Result<Events, Vec<FactorError>>,

@@ -168,8 +168,7 @@ fn check_amounts(case: &Case) -> Result<(), Error> {
 
 /// Checks that the largest of messages of different sizes has the size of the buffer.
 fn check_mixture(spec: &RunSpec) -> Result<(), Error> {
-    let largest = spec.message_options.sizes.map(|sizes| sizes.largest_bytes());
-    if largest.is_none_or(|largest| largest == spec.buffer_bytes) && spec.order_seed == 0 {
+    if spec.has_fitting_sizes() && spec.order_seed == 0 {
         return Ok(());
     }
     Err(Error::usage("the sizes of the messages could not have been requested"))

@@ -8,7 +8,7 @@ use ipcperf_model::mechanism::CaseFacts;
 use ipcperf_model::message_options::{
     BufferReuse, Content, FirstTouch, MessageOptions, Reply, Touch,
 };
-use ipcperf_model::message_sizes::MessageSizes;
+use ipcperf_model::message_sizes::{MessageSizes, SizeShare, WHOLE};
 use ipcperf_model::pacing::{Arrivals, Pacer, Pacing, RATE_FLAG};
 use ipcperf_model::placement::Placement;
 use ipcperf_model::prefixes::Prefixes;
@@ -134,6 +134,23 @@ impl CaseIdentity {
     #[must_use]
     pub fn size_text(&self) -> String {
         self.message_options().size_text(self.buffer_bytes)
+    }
+
+    /// Returns the sizes of the messages, bytes, each with its share of them.
+    #[must_use]
+    pub fn size_shares(&self) -> Vec<(u64, f64)> {
+        let share = |one: &SizeShare| (one.bytes, f64::from(one.share) / f64::from(WHOLE));
+        match &self.message_sizes {
+            None => vec![(self.buffer_bytes, 1.0)],
+            Some(sizes) => sizes.shares().iter().map(share).collect(),
+        }
+    }
+
+    /// Returns the mean size of the messages, bytes.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "bytes of a message")]
+    pub fn mean_message_bytes(&self) -> f64 {
+        self.size_shares().iter().map(|(bytes, share)| *bytes as f64 * share).sum()
     }
 
     /// Returns the schedule of the messages.

@@ -21,6 +21,8 @@ pub struct Key {
 pub enum Requirement {
     /// The key is required.
     Required,
+    /// The key is required unless this one is given instead.
+    Unless(&'static str),
     /// The key is optional; the text describes the default.
     Optional(&'static str),
 }
@@ -30,7 +32,7 @@ impl Key {
     #[must_use]
     pub const fn default(&self) -> Option<&'static str> {
         match self.requirement {
-            Requirement::Required => None,
+            Requirement::Required | Requirement::Unless(_) => None,
             Requirement::Optional(words) => Some(words),
         }
     }

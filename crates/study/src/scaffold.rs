@@ -63,7 +63,7 @@ fn commented_out(lines: &str) -> String {
 fn key(key: &Key) -> String {
     let given = format!("{} = {}", key.name, key.example);
     match key.requirement {
-        Requirement::Required => line(&given, key.about),
+        Requirement::Required | Requirement::Unless(_) => line(&given, key.about),
         Requirement::Optional(usual) => {
             line(&format!("# {given}"), &format!("{} [default: {usual}]", key.about))
         }

@@ -79,16 +79,31 @@ fn required<'k>(keys: impl Iterator<Item = &'k Key>) -> Vec<&'k str> {
     keys.filter(|key| key.requirement == Requirement::Required).map(|key| key.name).collect()
 }
 
+/// Returns the condition that `key`, or the key that replaces it, is given; `None` unless there is one.
+fn alternative(key: &Key) -> Option<Value> {
+    match key.requirement {
+        Requirement::Unless(other) => {
+            Some(json!({ "oneOf": [{ "required": [key.name] }, { "required": [other] }] }))
+        }
+        Requirement::Required | Requirement::Optional(_) => None,
+    }
+}
+
 /// Returns the schema of a table with `keys`. If two have the same name, the first is used.
 fn table<'k>(keys: impl Iterator<Item = &'k Key> + Clone) -> Value {
     let mut properties = Map::new();
     for key in keys.clone() {
         properties.entry(key.name).or_insert_with(|| property(key));
     }
-    json!({
+    let alternatives: Vec<Value> = keys.clone().filter_map(alternative).collect();
+    let mut one = json!({
         "type": "object", "properties": properties, "required": required(keys),
         "additionalProperties": false,
-    })
+    });
+    if !alternatives.is_empty() {
+        one["allOf"] = json!(alternatives);
+    }
+    one
 }
 
 /// Describes each key that means something different in several tests once for each of them.
@@ -135,6 +150,7 @@ fn property(key: &Key) -> Value {
 fn description(key: &Key) -> String {
     match key.requirement {
         Requirement::Required => key.about.to_owned(),
+        Requirement::Unless(other) => format!("{} [unless {other} is given]", key.about),
         Requirement::Optional(usual) => format!("{} [default: {usual}]", key.about),
     }
 }

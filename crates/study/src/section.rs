@@ -44,6 +44,17 @@ pub(super) const fn required(
     Key { name, value_type: takes, requirement: Requirement::Required, about, example }
 }
 
+/// Returns a key that is required unless the key `other` is given.
+pub(super) const fn required_unless(
+    other: &'static str,
+    name: &'static str,
+    takes: ValueType,
+    example: &'static str,
+    about: &'static str,
+) -> Key {
+    Key { name, value_type: takes, requirement: Requirement::Unless(other), about, example }
+}
+
 pub(super) const fn optional(
     name: &'static str,
     takes: ValueType,

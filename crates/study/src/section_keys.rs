@@ -4,7 +4,7 @@
 //! [`crate::hypothesis`].
 
 use super::key::{Key, Requirement, ValueType};
-use super::section::{Occurrence, Section, factor_key, optional, required};
+use super::section::{Occurrence, Section, factor_key, optional, required, required_unless};
 use crate::display_sections::{FIGURE, INSTRUMENT_FIGURE, TABLE};
 use ipcperf_plan::{Factor, MAX_TIME_LIMIT_S, MAX_TIMEOUT_S};
 
@@ -121,7 +121,8 @@ const MATRIX_KEYS: &[Key] = &[
         "[\"pipe\", \"unix-stream\"]",
         "mechanism that carries the bytes",
     ),
-    required(
+    required_unless(
+        Factor::Messages.key(),
         Factor::Buffer.key(),
         ValueType::Levels,
         "\"512..16MiB\"",

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use ipcperf_model::message_sizes::MessageSizes;
 use ipcperf_model::rate;
 use ipcperf_model::size::parse_list as parse_sizes;
 
@@ -216,17 +217,22 @@ fn levels(
 pub(crate) const COMMAND_FACTORS: [&str; 2] =
     [Factor::SenderPrefix.key(), Factor::ReceiverPrefix.key()];
 
-/// Returns the levels of `factor` in `text`: a comma-separated list, or one command.
+/// Returns the levels of `factor` in `text`: a comma-separated list, or one command or mixture of sizes.
 pub(crate) fn split_levels<'a>(factor: &str, text: &'a str) -> Vec<&'a str> {
-    if COMMAND_FACTORS.contains(&factor) { vec![text] } else { text.split(',').collect() }
+    let is_one = COMMAND_FACTORS.contains(&factor) || factor == Factor::Messages.key();
+    if is_one { vec![text] } else { text.split(',').collect() }
 }
 
-/// Returns the levels that `word` names in canonical form, in which they can be compared: sizes in bytes, ranges
-/// expanded, paths of custom mechanisms in their shortest form.
+/// Returns the levels that `word` names in canonical form, in which they can be compared: sizes in bytes, mixtures of sizes
+/// in ascending order, ranges expanded, paths of custom mechanisms in their shortest form.
 pub(crate) fn canonical(factor: &str, word: &str) -> Vec<String> {
     let word = word.trim();
     if factor == MECHANISM {
         return vec![normalized_custom(word).unwrap_or_else(|| word.to_owned())];
+    }
+    if factor == Factor::Messages.key() {
+        let mixture = word.parse::<MessageSizes>();
+        return vec![mixture.map_or_else(|_| word.to_owned(), |sizes| sizes.to_string())];
     }
     if factor == Factor::Rate.key() {
         let rates = rate::parse_items(&[word]).unwrap_or_default();

@@ -69,7 +69,12 @@ impl Values {
             near.any(|entry| nearest(entry.name, names()) == Some(key.name))
         };
         let missing = |key: &&Key| !is_there(key) && !is_meant(key);
-        for key in all.filter(|key| key.requirement == Requirement::Required).filter(missing) {
+        let is_required = |key: &&Key| match key.requirement {
+            Requirement::Required => true,
+            Requirement::Unless(other) => !table.entries("").any(|entry| entry.name == other),
+            Requirement::Optional(_) => false,
+        };
+        for key in all.filter(is_required).filter(missing) {
             let place = values.location_of(key.name);
             let remedy = format!(
                 "set it to {}: {} = {}",

@@ -36,7 +36,7 @@ fn check_mixture(spec: &RunSpec) -> Result<(), Failure> {
     let Some(sizes) = spec.message_options.sizes else { return Ok(()) };
     let custom = spec.mechanism.custom();
     let is_program = custom.is_some_and(|custom| custom.kind() == CustomKind::Program);
-    if sizes.largest_bytes() == spec.buffer_bytes && !is_program {
+    if spec.has_fitting_sizes() && !is_program {
         return Ok(());
     }
     Err(refused(format!("messages of {sizes} in buffers of {} bytes", spec.buffer_bytes)))

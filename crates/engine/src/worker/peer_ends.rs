@@ -286,7 +286,7 @@ fn run_workload<W: Workload, E: MessageEnd + ?Sized, P: Payload>(
 }
 
 /// Runs the timed region of a run that is paced, or whose messages have different sizes. Compiled once for all mechanisms:
-/// beside the choice of a size, a call through a table costs little.
+/// compared with the choice of a size, a call through a table costs little.
 fn run_any<'a>(
     mut region: TimedRegion<'_>,
     end: &mut (dyn MessageEnd + 'a),

@@ -144,8 +144,10 @@ pub struct Task<'a, E: ?Sized, P> {
 }
 
 impl<E: ?Sized, P> Task<'_, E, P> {
+    // The functions below are inlined always, so that no loop over messages of one size chooses a size.
+
     /// Size of message `number`, or of its reply, bytes.
-    #[inline]
+    #[inline(always)]
     fn message_bytes(&self, number: u64, direction: MessageDirection) -> usize
     where
         P: Payload,
@@ -163,7 +165,7 @@ impl<E: ?Sized, P> Task<'_, E, P> {
     }
 
     /// Size of request `number`, bytes. All requests have one size, unless they are mixed.
-    #[inline]
+    #[inline(always)]
     fn request_bytes(&self, number: u64) -> usize
     where
         P: Payload,
@@ -172,7 +174,7 @@ impl<E: ?Sized, P> Task<'_, E, P> {
     }
 
     /// Size of the answer to request `number`, bytes.
-    #[inline]
+    #[inline(always)]
     fn answer_bytes(&self, number: u64) -> usize
     where
         P: Payload,
@@ -184,7 +186,7 @@ impl<E: ?Sized, P> Task<'_, E, P> {
     }
 
     /// Size of the buffer for a message that may follow lost ones, bytes.
-    #[inline]
+    #[inline(always)]
     fn buffer_bytes(&self, next: u64) -> usize
     where
         P: Payload,

@@ -99,8 +99,9 @@ fn keys(keys: &[Key]) -> String {
         "| key | value | example | default | meaning |\n|---|---|---|---|---|\n".to_owned();
     for key in keys {
         let usual = match key.requirement {
-            Requirement::Required => "*required*",
-            Requirement::Optional(usual) => usual,
+            Requirement::Required => "*required*".to_owned(),
+            Requirement::Unless(other) => format!("*required* unless `{other}` is given"),
+            Requirement::Optional(usual) => usual.to_owned(),
         };
         let takes = key.value_type.description().replace('|', "\\|");
         let (name, about, example) = (key.name, key.about, key.example.replace('|', "\\|"));

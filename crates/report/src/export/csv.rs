@@ -42,7 +42,9 @@ fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     let optional = SCHEDULE_KEYS.iter().chain(&["paced"]).filter(|_| is_paced);
     let has_prefixes = cases().any(|case| !case.case.prefixes.is_empty());
     let optional = optional.chain(peers.iter().filter(|_| has_peers));
+    let has_mixtures = cases().any(|case| case.case.message_sizes.is_some());
     let optional = optional.chain(has_prefixes.then_some(&"prefixes"));
+    let optional = optional.chain(has_mixtures.then_some(&"message_sizes"));
     let keys = ColumnKeys {
         roles: cases().flat_map(|case| case.roles.keys()).cloned().collect(),
         optional: optional.map(|key| (*key).to_owned()).collect(),

@@ -50,11 +50,13 @@ fn write(files: &[AnalyzedFile], out: &mut dyn Write) -> io::Result<()> {
     let peers = PEERS_KEYS.into_iter().filter(|_| has_peers);
     let prefixed = |sample: &Sample| !sample.run.case.prefixes.is_empty();
     let prefixes = samples().any(prefixed).then_some("prefixes");
+    let mixed = |sample: &Sample| sample.run.case.message_sizes.is_some();
+    let mixtures = samples().any(mixed).then_some("message_sizes");
     let keys = ColumnKeys {
         roles: samples().flat_map(|sample| sample.roles.keys()).map(str::to_owned).collect(),
         optional: paced
             .flat_map(paced_keys)
-            .chain(peers.chain(prefixes).map(str::to_owned))
+            .chain(peers.chain(prefixes).chain(mixtures).map(str::to_owned))
             .collect(),
         omitted: &OMITTED_KEYS,
     };

@@ -83,7 +83,7 @@ fn limit(case: &CaseSummary) -> Option<(LimitKind, f64)> {
     let least_ns = case.hardware_limit.as_ref()?.min_ns;
     let at = match case.case.workload.is_answered() {
         true => least_ns,
-        false => case.case.buffer_bytes as f64 * 1e9 / least_ns,
+        false => case.case.mean_message_bytes() * 1e9 / least_ns,
     };
     Some((limit, at))
 }

@@ -91,9 +91,11 @@ fn row(key: &CaseKey, files: &[CasesByKey]) -> Markup {
     let figures: Vec<Option<&CaseSummary>> =
         files.iter().map(|file| file.get(key).copied()).collect();
     let first = figures.first().copied().flatten();
+    let any = figures.iter().flatten().next();
+    let size = any.map_or_else(|| Bytes(key.2).to_string(), |case| case.case.size_text());
     html! {
         tr {
-            th scope="row" { (key.1) } td.figure { (Bytes(key.2)) }
+            th scope="row" { (key.1) } td.figure { (size) }
             @for case in &figures { td.figure { (case.map_or_else(String::new, cell_text)) } }
             @for case in figures.iter().skip(1) {
                 td.figure { @match ratio(first, *case) {

@@ -189,7 +189,9 @@ impl<'a> SurveyColumn<'a> {
                 && case.case.buffer_bytes == bytes
         };
         let cases: Vec<&CaseSummary> = cases.iter().filter(is_meant).copied().collect();
-        let heading = format!("{}\n{}\n{}", figure.name(), Bytes(bytes), placement_name(placement));
+        let size =
+            cases.first().map_or_else(|| Bytes(bytes).to_string(), |case| case.case.size_text());
+        let heading = format!("{}\n{size}\n{}", figure.name(), placement_name(placement));
         Self { heading, importance, figure, class: most_frequent_class(&cases), cases }
     }
 

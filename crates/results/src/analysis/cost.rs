@@ -61,10 +61,13 @@ fn cost(samples: &[&Sample], role: Role) -> Option<RoleCost> {
 }
 
 /// Returns the payload of a stream that arrived, bytes. `None` for round trips, which carry the payload twice, so
-/// that a cost per byte would be ambiguous.
+/// that a cost per byte would be ambiguous, and if messages of different sizes were lost: it is not known which.
 #[allow(clippy::cast_precision_loss, reason = "bytes, good to 53 bits")]
 fn arrived_bytes(sample: &Sample) -> Option<f64> {
     let (arrived, lost) = (sample.messages as f64, sample.lost_messages.unwrap_or(0) as f64);
+    if lost > 0.0 && sample.run.case.message_sizes.is_some() {
+        return None;
+    }
     let bytes = sample.total_bytes as f64 * arrived / (arrived + lost);
     (sample.run.case.workload.is_streamed() && bytes > 0.0).then_some(bytes)
 }

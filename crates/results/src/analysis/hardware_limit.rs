@@ -24,6 +24,7 @@
 use ipcperf_model::Mode;
 use ipcperf_model::hardware_limits::{CopyLimit, HardwareLimits};
 use ipcperf_model::mechanism::{CaseFacts, PayloadPath};
+use ipcperf_model::message_options::Reply;
 use ipcperf_model::workload::WorkloadKind;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -187,11 +188,10 @@ fn operation_ns(bound: Bound, summary: &CaseSummary, limits: &HardwareLimits) ->
 }
 
 /// Returns the measured time of a message, or a round trip, ns.
-#[allow(clippy::cast_precision_loss, reason = "bytes of one message")]
 fn cost_ns(summary: &CaseSummary) -> Option<f64> {
     match summary.main()? {
         MainFigure::Bandwidth(spread) => {
-            Some(summary.case.buffer_bytes as f64 * 1e9 / spread.median)
+            Some(summary.case.mean_message_bytes() * 1e9 / spread.median)
         }
         MainFigure::RoundTrip(spread) | MainFigure::PerMessage(spread) => Some(spread.median),
         // A latency at a given rate includes wake-ups, for which there is no limit one way.
@@ -199,14 +199,17 @@ fn cost_ns(summary: &CaseSummary) -> Option<f64> {
     }
 }
 
-/// Returns the time of one copy of the message, plus one of its answer in an exchange, ns. Files of older versions
-/// do not store the size of an answer, which is then assumed to equal that of the message.
+/// Returns the mean time of one copy of a message, plus one of its answer in an exchange, ns. An answer has the size of the
+/// message unless another was requested.
 fn copies_ns(case: &CaseIdentity, limits: &HardwareLimits) -> Option<f64> {
-    let there_ns = copy_ns(case.buffer_bytes, limits)?;
-    if !case.workload.is_answered() {
-        return Some(there_ns);
+    let copies =
+        case.size_shares().into_iter().map(|(bytes, share)| Some(share * copy_ns(bytes, limits)?));
+    let there_ns = copies.sum::<Option<f64>>()?;
+    match case.reply {
+        _ if !case.workload.is_answered() => Some(there_ns),
+        Some(Reply::Bytes(bytes)) => Some(there_ns + copy_ns(bytes, limits)?),
+        Some(Reply::Echo) | None => Some(2.0 * there_ns),
     }
-    Some(there_ns + copy_ns(case.reply_bytes.unwrap_or(case.buffer_bytes), limits)?)
 }
 
 fn peer_layout(case: &CaseIdentity) -> PeerLayout {
@@ -290,6 +293,24 @@ mod tests {
         assert_share(stream(64, [0, 0]), Bound::SystemCall, 200.0, 0.01);
         assert_share(stream(64, [0, 1]), Bound::SystemCall, 100.0, 0.005);
         assert_share(stream(65_536, [0, 0]), Bound::Copy, 6_553.6, 0.328);
+    }
+
+    #[test]
+    fn a_mixture_is_bound_by_the_mean_of_its_copies() {
+        let share = |workload| {
+            let mut sample = sample("shm-ring", workload, 65_536, 1, 10_000_000);
+            sample.run.case.message_sizes = Some("640B:90%,64KiB:10%".parse().unwrap());
+            sample.run.case.cpus = vec![0, 1];
+            sample.cacheline_round_trip_ns = Some(300.0);
+            let id = sample.run.case.case_id.clone();
+            // As many bytes per second as if each message had taken 10 us.
+            sample.bandwidth_bytes_per_s = workload.is_streamed().then_some(712_960_000);
+            let summaries = summarize(&[id], &[], &[sample], &[], Some(&limits()));
+            summaries[0].hardware_limit.unwrap()
+        };
+        let mean_ns = 0.9 * 64.0 + 0.1 * 6_553.6;
+        assert_share(share(WorkloadKind::Stream), Bound::Copy, mean_ns, mean_ns / 10_000.0);
+        assert!((share(WorkloadKind::RoundTrip).min_ns - 2.0 * mean_ns).abs() < 1e-6);
     }
 
     #[test]

@@ -293,7 +293,6 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
         ("workload", case.workload.name().to_owned()),
         ("mode", case.mode.name().to_owned()),
         ("placement", case.placement.clone()),
-        ("buffer", case.buffer_bytes.to_string()),
         ("kernel_buffer", case.kernel_buffer.clone()),
         ("touch", case.touch.name().to_owned()),
         ("payload", case.payload.to_string()),
@@ -312,9 +311,12 @@ fn levels(case: &CaseIdentity, instruments: &[String]) -> Levels {
         levels.insert("arrivals".to_owned(), pacing.arrivals.to_string());
         levels.insert("pacer".to_owned(), pacing.pacer.name().to_owned());
     }
-    if let Some(sizes) = case.message_sizes {
-        levels.insert(Factor::Messages.key().to_owned(), sizes.to_string());
-    }
+    // A mixture takes the place of a size: cases with different mixtures would have no size in common.
+    let (factor, size) = match case.message_sizes {
+        None => (Factor::Buffer, case.buffer_bytes.to_string()),
+        Some(sizes) => (Factor::Messages, sizes.to_string()),
+    };
+    levels.insert(factor.key().to_owned(), size);
     if let Some(peers) = case.peers {
         levels.insert("peers".to_owned(), peers.to_string());
     }

@@ -15,7 +15,7 @@ use crate::worker;
 
 /// The part of `pipe-borrow` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
-    in_flight_messages: |_| 4,
+    in_flight_messages,
     limit,
     execute: worker::execute::<PipeBorrow>,
     ..Mechanism::BASE
@@ -143,8 +143,10 @@ impl BorrowEnd {
 /// Number of checks of a nonempty pipe between checks for a reader: about 10 ms.
 const READER_CHECK_INTERVAL: u64 = 10_000;
 
-/// Capacity of a pipe for which none is requested, bytes.
+/// Capacity of a pipe if the setup requests no other, bytes.
 const USUAL_CAPACITY_BYTES: u64 = 65_536;
+/// Minimum number of messages that are assumed to be in memory.
+const MIN_IN_FLIGHT: u64 = 4;
 /// Maximum memory of the buffers in rotation for messages of different sizes, bytes.
 const MAX_ROTATION_BYTES: u64 = 1 << 30;
 
@@ -182,11 +184,20 @@ fn rotation_buffers(capacity_bytes: u64, message_bytes: u64) -> u64 {
     (capacity_bytes / page).div_ceil(message_bytes.div_ceil(page).max(1)) + 2
 }
 
+/// Number of buffers in rotation with the capacity that is requested; `None` if messages are not sent in rotation.
+fn planned_rotation(setup: &Setup<'_>) -> Option<u64> {
+    let requested = requested_capacity(setup).ok().flatten();
+    rotation(setup, requested.unwrap_or(USUAL_CAPACITY_BYTES))
+}
+
+/// Number of messages in the buffers that a peer sends from.
+fn in_flight_messages(setup: &Setup<'_>) -> u64 {
+    planned_rotation(setup).unwrap_or(0).max(MIN_IN_FLIGHT)
+}
+
 /// Messages of different sizes may need many buffers in rotation.
 fn limit(setup: &Setup<'_>) -> Option<Limit> {
-    let small = setup.smallest_bytes;
-    let requested = requested_capacity(setup).ok().flatten();
-    let buffers = rotation(setup, requested.unwrap_or(USUAL_CAPACITY_BYTES))?;
+    let (small, buffers) = (setup.smallest_bytes, planned_rotation(setup)?);
     let reason = format!(
         "it sends from {buffers} buffers in rotation, because as many messages of {small} bytes may be in the pipe"
     );
