@@ -28,7 +28,7 @@ pub(crate) fn can_use_instrument(sandbox: &Sandbox, instrument: &str) -> bool {
 }
 
 /// Returns the observations of `instrument`, by run.
-fn seen(path: &Path, instrument: &str) -> BTreeMap<String, Vec<Value>> {
+pub(crate) fn seen(path: &Path, instrument: &str) -> BTreeMap<String, Vec<Value>> {
     let mut seen: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for line in lines(path) {
         if line["kind"] == "observation" && line["instrument"] == instrument {

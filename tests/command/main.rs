@@ -45,6 +45,7 @@ mod resource_limits;
 mod results_file;
 mod resume;
 mod shells;
+mod slow_messages;
 mod study;
 mod system_calls;
 mod trace_screen;

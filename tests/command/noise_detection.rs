@@ -24,7 +24,7 @@ fn measured(sandbox: &Sandbox, arguments: &str) -> (ResultsFile, Vec<Value>) {
 }
 
 /// Does `work` while other threads keep the first allowed CPU busy.
-fn on_a_busy_cpu<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn on_a_busy_cpu<T>(work: impl FnOnce() -> T) -> T {
     let topology = Topology::read().expect("the allowed CPUs");
     let first = topology.cpus.first().expect("a CPU").number;
     let done = AtomicBool::new(false);

@@ -35,6 +35,7 @@ mod role;
 pub mod round_trip_histogram;
 mod run_spec;
 pub mod size;
+pub mod slow_message;
 mod stored_as_words;
 pub mod suggestion;
 mod unavailable;
@@ -58,4 +59,5 @@ pub use run_spec::{
     Answer, Gate, KernelBuffer, KernelObjectLimits, PayloadCheck, PhasePause, Privilege,
     RepeatedPhases, RunSpec, WarmUp,
 };
+pub use slow_message::SlowMessage;
 pub use unavailable::Unavailable;

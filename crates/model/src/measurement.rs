@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::role::Role;
+use crate::slow_message::SlowMessage;
 
 /// Resource usage of one role between the two marks around the timed region, from its own `getrusage`
 /// ([getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html)) and its own counts.
@@ -118,6 +119,8 @@ pub struct PacedMeasurement {
     /// Half the width of the bound on the difference between the clocks of the two CPUs, ns; null on one CPU, and if the
     /// scheduler chose the CPUs.
     pub clock_uncertainty_ns: Option<f64>,
+    /// The slowest messages, the slowest first, if an instrument waits for them; otherwise empty.
+    pub slow_messages: Vec<SlowMessage>,
 }
 
 /// Share of the scheduled rate below which a run is saturated.

@@ -20,7 +20,7 @@ pub(crate) use members::{MARK_SYSCALL_NR, MAX_MEMBERS, MemberConstants};
 
 use std::os::fd::{AsFd, AsRawFd};
 
-use aya::maps::{HashMap, Map, MapData};
+use aya::maps::{Array, HashMap, Map, MapData};
 use aya::programs::{BtfTracePoint, Program, ProgramError};
 use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Pod};
 use ipcperf_model::Unavailable;
@@ -75,6 +75,20 @@ impl AttachedPrograms {
         Ok((attached, others))
     }
 
+    /// Attaches `program` to a tracepoint that not every kernel has.
+    ///
+    /// # Errors
+    /// The reason why that is not possible, starting with the tracepoint's name.
+    pub(crate) fn attach_to_tracepoint(
+        &mut self,
+        program: &str,
+        tracepoint: &str,
+        kernel: &Btf,
+    ) -> Result<(), Unavailable> {
+        attach(&mut self.0, program, tracepoint, kernel)
+            .map_err(|error| refusal::for_tracepoint(tracepoint, &error))
+    }
+
     /// Detaches all programs, so that their maps can be read.
     pub(crate) fn detach(self) -> BpfMaps {
         let Self(mut loaded) = self;
@@ -118,6 +132,18 @@ impl BpfMaps {
             Some(Map::Array(map)) => first_value(map).ok_or_else(|| refusal::layout_mismatch(name)),
             _ => Err(refusal::layout_mismatch(name)),
         }
+    }
+
+    /// Reads the first `count` values of an array, or as many as it has.
+    ///
+    /// # Errors
+    /// The map has another type, or the kernel refuses to read it.
+    pub(crate) fn read_array<V: Pod>(&self, name: &str, count: u32) -> Result<Vec<V>, Unavailable> {
+        let mismatch = || refusal::layout_mismatch(name);
+        let map = Array::<_, V>::try_from(self.0.map(name).ok_or_else(mismatch)?)
+            .map_err(|_| mismatch())?;
+        let values = 0..count.min(map.len());
+        values.map(|index| map.get(&index, 0).map_err(|_| mismatch())).collect()
     }
 
     /// Reads all entries of a hash map.

@@ -43,5 +43,5 @@ mod unsupported;
 
 pub use instrument::{ArmResult, EventGroupsResult, Instrument, Source, Watch};
 pub use list::{INSTRUMENTS, find};
-pub use run_result::{CounterFd, Reading, RunResult};
+pub use run_result::{CounterFd, PacedResult, Reading, RunResult};
 pub use targets::{MARK, Member, Scope, Targets};

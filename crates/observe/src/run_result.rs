@@ -2,6 +2,8 @@
 
 use std::os::fd::BorrowedFd;
 
+use ipcperf_model::SlowMessage;
+
 /// A file descriptor that a peer reads just before and just after its part of every phase, outside its marks. Each
 /// reading is the count so far, so the counter need not be enabled or disabled at an exact time.
 #[derive(Clone, Copy, Debug)]
@@ -32,4 +34,15 @@ pub struct RunResult {
     pub readings: Vec<Reading>,
     /// CPU time of each role in the measured phase, from the role's own CPU clock, ns, if known.
     pub cpu_ns: Vec<(String, u64)>,
+    /// In a paced run, its slowest messages.
+    pub paced: Option<PacedResult>,
+}
+
+/// Messages of a paced run whose delays are explained.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PacedResult {
+    /// The slowest messages, the slowest first.
+    pub slow_messages: Vec<SlowMessage>,
+    /// Median time from the actual send to the arrival, ns, over all messages.
+    pub median_from_send_ns: u64,
 }

@@ -37,4 +37,15 @@ pub struct Member {
 pub struct Targets {
     /// Members, at most one per role.
     pub members: Vec<Member>,
+    /// Number of messages of a paced run, of which the slowest are explained; `None` for other runs.
+    #[serde(default)]
+    pub paced_messages: Option<u64>,
+}
+
+impl Targets {
+    /// Targets with these members, of a run that is not paced.
+    #[must_use]
+    pub const fn of(members: Vec<Member>) -> Self {
+        Self { members, paced_messages: None }
+    }
 }

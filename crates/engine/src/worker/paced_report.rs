@@ -1,14 +1,17 @@
 //! Report of a peer on a paced run, and its combination with that of the other peer.
 
+use std::cmp::Reverse;
+
 use ipcperf_model::pacing::{Arrivals, Pacer, Pacing};
 use ipcperf_model::{
-    Failure, Latencies, PacedMeasurement, PacerReport, Role, RoleUsage, SendDelays,
+    Failure, Latencies, PacedMeasurement, PacerReport, Role, RoleUsage, SendDelays, SlowMessage,
 };
 use serde::{Deserialize, Serialize};
 
+use crate::clock::Timestamp;
 use crate::histogram::merge_paced_latencies;
 use crate::shared_state::Control;
-use crate::workload::{PacedPeer, Traffic, checkpoint_message};
+use crate::workload::{MessageTimes, PacedPeer, Traffic, checkpoint_message};
 
 /// Part of the report that a paced run adds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,6 +29,7 @@ pub(super) struct PacedReport {
 /// Latencies of the messages that arrived.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct ArrivalReport {
+    slow_messages: Vec<SlowMessage>,
     from_schedule: Latencies,
     outside_gaps: Latencies,
     from_send: Latencies,
@@ -33,28 +37,50 @@ struct ArrivalReport {
     backlogs: [u64; 4],
 }
 
-/// CPU time of the thread that sends, and wall time, over the same period.
+/// CPU time of a peer's thread, and the period in which it was used.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SenderTime {
+pub(super) struct PeerTime {
     pub(super) cpu_ns: u64,
-    pub(super) wall_ns: u64,
+    pub(super) begin: Timestamp,
+    pub(super) end: Timestamp,
+}
+
+impl PeerTime {
+    const fn wall_ns(&self) -> u64 {
+        self.end.ns.saturating_sub(self.begin.ns)
+    }
+
+    /// Time at which the clock showed `ticks`, ns. The rate is that of the period itself: a fixed one would be off by some
+    /// µs at the end of a second.
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "seconds in ns"
+    )]
+    fn ns_at(&self, ticks: u64) -> u64 {
+        let since = ticks.saturating_sub(self.begin.ticks) as f64;
+        self.begin.ns + (since * self.begin.ns_per_tick(self.end)) as u64
+    }
 }
 
 impl PacedReport {
-    /// Builds the report of `connection` by the peer that ran `role`, which used `usage` and, if it sent, `time`. The latency of a message
-    /// that is answered is measured by the peer that sends it.
+    /// Builds the report of `connection` by the peer that ran `role`, which used `usage` and `time`. The latency of a message
+    /// that is answered is measured by the peer that sends it. `bytes` returns the size of a message.
     pub(super) fn new(
         peer: &PacedPeer,
         (role, connection): (Role, usize),
         traffic: Traffic,
-        (usage, time): (&RoleUsage, SenderTime),
+        (usage, time): (&RoleUsage, PeerTime),
         control: &Control,
+        bytes: impl Fn(u64) -> u64,
     ) -> Result<Self, Failure> {
         let measures = match traffic {
             Traffic::OneWay => role != Role::Sender,
             Traffic::Answered => role != Role::Receiver,
         };
-        let arrivals = measures.then(|| ArrivalReport::new(peer, control)).transpose()?;
+        let slow = || slow_messages(peer, time, bytes);
+        let arrivals = measures.then(|| ArrivalReport::new(peer, control, slow())).transpose()?;
         let pacer = (role != Role::Receiver).then(|| pacer_report(peer, usage, time, control));
         let scheduled_per_s = per_s(peer.pacing().messages, peer.end_ns() + gap_ns(peer.pacing()));
         Ok(Self { connection, pacer, arrivals, scheduled_per_s, clock_uncertainty_ns: None })
@@ -70,7 +96,11 @@ impl PacedReport {
 }
 
 impl ArrivalReport {
-    fn new(peer: &PacedPeer, control: &Control) -> Result<Self, Failure> {
+    fn new(
+        peer: &PacedPeer,
+        control: &Control,
+        slow_messages: Vec<SlowMessage>,
+    ) -> Result<Self, Failure> {
         let ns_per_tick = control.ns_per_tick();
         #[allow(clippy::cast_precision_loss, reason = "seconds in ns")]
         let last_ns =
@@ -81,6 +111,7 @@ impl ArrivalReport {
             checkpoint_message(messages, quarter).saturating_sub(at[quarter])
         });
         Ok(Self {
+            slow_messages,
             from_schedule: peer.latencies.from_schedule.latencies(ns_per_tick)?,
             outside_gaps: peer.latencies.outside_gaps.latencies(ns_per_tick)?,
             from_send: peer.latencies.from_send.latencies(ns_per_tick)?,
@@ -88,6 +119,24 @@ impl ArrivalReport {
             backlogs,
         })
     }
+}
+
+/// The slowest messages of `peer`, with sizes from `bytes`.
+fn slow_messages(peer: &PacedPeer, time: PeerTime, bytes: impl Fn(u64) -> u64) -> Vec<SlowMessage> {
+    let slow = peer.latencies.slow.sorted();
+    let to_ns = |message: &MessageTimes| SlowMessage {
+        number: message.number,
+        bytes: bytes(message.number),
+        due_ns: time.ns_at(message.arrived.saturating_sub(message.latency)),
+        sent_ns: time.ns_at(message.sent),
+        arrived_ns: time.ns_at(message.arrived),
+        previous_arrived_ns: match message.previous_arrived {
+            0 => 0,
+            ticks => time.ns_at(ticks),
+        },
+        is_in_gap: message.is_in_gap,
+    };
+    slow.iter().map(to_ns).collect()
 }
 
 /// Time between two messages, or two bursts, ns.
@@ -108,7 +157,7 @@ fn per_s(messages: u64, duration_ns: f64) -> f64 {
 fn pacer_report(
     peer: &PacedPeer,
     usage: &RoleUsage,
-    time: SenderTime,
+    time: PeerTime,
     control: &Control,
 ) -> PacerReport {
     let ns_per_tick = control.ns_per_tick();
@@ -134,8 +183,8 @@ fn pacer_report(
     clippy::cast_sign_loss,
     reason = "seconds in ns"
 )]
-fn spinning_cpu_ns(peer: &PacedPeer, usage: &RoleUsage, time: SenderTime) -> u64 {
-    let off_ns = time.wall_ns.saturating_sub(time.cpu_ns);
+fn spinning_cpu_ns(peer: &PacedPeer, usage: &RoleUsage, time: PeerTime) -> u64 {
+    let off_ns = time.wall_ns().saturating_sub(time.cpu_ns);
     let unwilling_ns = match usage.voluntary_switches {
         0 => off_ns,
         _ => off_ns.min(usage.run_delay_ns.unwrap_or(off_ns)),
@@ -169,9 +218,16 @@ pub(super) fn combine(reports: Vec<PacedReport>) -> Result<Option<PacedMeasureme
     else {
         return Ok(None);
     };
-    let ArrivalReport { from_schedule, outside_gaps, from_send, achieved_per_s, backlogs } =
-        arrivals;
+    let ArrivalReport {
+        from_schedule,
+        outside_gaps,
+        from_send,
+        achieved_per_s,
+        backlogs,
+        slow_messages,
+    } = arrivals;
     Ok(Some(PacedMeasurement {
+        slow_messages,
         from_schedule,
         outside_gaps,
         from_send,
@@ -211,10 +267,15 @@ fn with_all_arrivals(mut all: Vec<ArrivalReport>) -> Result<Option<ArrivalReport
     if all.len() < 2 {
         return Ok(all.pop());
     }
+    let mut slow_messages: Vec<_> =
+        all.iter_mut().flat_map(|one| std::mem::take(&mut one.slow_messages)).collect();
+    slow_messages.sort_unstable_by_key(|message| Reverse(message.latency_ns()));
+    slow_messages.truncate(slow_messages.len().div_ceil(all.len()));
     let merged = |latencies: fn(&ArrivalReport) -> &Latencies| {
         merge_paced_latencies(all.iter().map(|one| latencies(one).histogram.as_str()))
     };
     Ok(Some(ArrivalReport {
+        slow_messages,
         from_schedule: merged(|one| &one.from_schedule)?,
         outside_gaps: merged(|one| &one.outside_gaps)?,
         from_send: merged(|one| &one.from_send)?,

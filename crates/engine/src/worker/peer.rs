@@ -14,7 +14,7 @@ use super::helper_usage::{HelperReading, HelperUsage};
 use super::kernel_threads::KernelThreads;
 use super::message_memory::MessageMemory;
 use super::objects::ObjectSurvey;
-use super::paced_report::{PacedReport, SenderTime};
+use super::paced_report::{PacedReport, PeerTime};
 use super::peer_ends::{Counted, TimedRegion};
 use super::peer_pacing;
 use super::peer_report::PeerReport;
@@ -22,7 +22,7 @@ use super::phases::{PhaseReport, PhaseReports};
 use super::running_peer::RunningPeer;
 use super::usage::{RusageScope, Usage, run_delay_ns};
 use crate::channel::PeerPlacement;
-use crate::clock::{measure_ns_per_tick, now_ns, thread_cpu_ns};
+use crate::clock::{Timestamp, measure_ns_per_tick, thread_cpu_ns};
 use crate::histogram::TickHistogram;
 use crate::limits::cacheline;
 use crate::limits::clock_bound::{self, ClockBound};
@@ -245,7 +245,7 @@ impl PeerRunner<'_> {
         }
         let cpu_before_ns = scope.cpu_ns();
         state.counter_fds.read_before();
-        let (start_ns, thread_before_ns) = (now_ns(), thread_cpu_ns());
+        let (begin, thread_before_ns) = (Timestamp::now(), thread_cpu_ns());
         let start = Usage::now(scope);
         if self.peer.role == Role::Receiver {
             self.own_controls().for_each(Control::set_receiver_ready);
@@ -262,8 +262,8 @@ impl PeerRunner<'_> {
                 controls: &self.connections.all()[self.peer.connections.clone()],
             })?;
         let end = Usage::now(scope);
-        let time =
-            SenderTime { cpu_ns: thread_cpu_ns() - thread_before_ns, wall_ns: now_ns() - start_ns };
+        let cpu_ns = thread_cpu_ns() - thread_before_ns;
+        let time = PeerTime { cpu_ns, begin, end: Timestamp::now() };
         state.counter_fds.read_after();
         let cpu_after_ns = scope.cpu_ns();
         self.wait_at_barrier();

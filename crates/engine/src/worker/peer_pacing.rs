@@ -1,11 +1,13 @@
 //! The schedules of a peer's connections in a paced run.
 
 use ipcperf_model::pacing::Pacing;
+use ipcperf_model::slow_message::slow_message_count;
 use ipcperf_model::workload::Arrangement;
-use ipcperf_model::{Failure, Role, RoleUsage, RunSpec};
+use ipcperf_model::{Failure, Gate, Role, RoleUsage, RunSpec};
 
-use super::paced_report::{PacedReport, SenderTime};
+use super::paced_report::{PacedReport, PeerTime};
 use super::running_peer::RunningPeer;
+use crate::message_order::MessageOrder;
 use crate::shared_state::Control;
 use crate::workload::{PacedPeer, Traffic};
 
@@ -18,8 +20,13 @@ pub(super) fn paced_peers(spec: &RunSpec, peer: &RunningPeer) -> Vec<PacedPeer> 
         Role::Receiver => peer.times.len(),
         Role::Sender | Role::Both | Role::Broker => 1,
     };
+    let slow = match spec.gate {
+        // An instrument may want to explain them.
+        Gate::Closed => slow_message_count(pacing.messages),
+        Gate::Open => 0,
+    };
     let own = peer.times.iter().zip(peer.connections.clone()).take(count);
-    own.map(|(times, connection)| PacedPeer::new(schedule(spec, pacing, connection), *times))
+    own.map(|(times, connection)| PacedPeer::new(schedule(spec, pacing, connection), *times, slow))
         .collect()
 }
 
@@ -38,12 +45,16 @@ pub(super) fn reports(
     spec: &RunSpec,
     peer: &RunningPeer,
     paced: &[PacedPeer],
-    usage: (&RoleUsage, SenderTime),
+    usage: (&RoleUsage, PeerTime),
     controls: &[&'static Control],
 ) -> Result<Vec<PacedReport>, Failure> {
     let traffic = Traffic::from_spec(spec);
     let report = |(paced, connection): (&PacedPeer, usize)| {
-        PacedReport::new(paced, (peer.role, connection), traffic, usage, controls[connection])
+        let (order, mean_bytes) = (MessageOrder::from_spec(spec, connection), spec.buffer_bytes);
+        let bytes =
+            |number| order.as_ref().map_or(mean_bytes, |order| order.message_bytes(number) as u64);
+        let connected = (peer.role, connection);
+        PacedReport::new(paced, connected, traffic, usage, controls[connection], bytes)
     };
     paced.iter().zip(peer.connections.clone()).map(report).collect()
 }

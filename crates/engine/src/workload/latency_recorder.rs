@@ -4,6 +4,7 @@ use ipcperf_model::pacing::Pacing;
 
 use super::schedule::{CHECKPOINTS, Schedule};
 use super::send_times::SendStamp;
+use super::slow_messages::{MessageTimes, SlowMessages};
 use crate::histogram::TickHistogram;
 
 /// Histograms of latencies, allocated and touched before the timed region, ticks.
@@ -15,16 +16,19 @@ pub struct LatencyHistograms {
     pub outside_gaps: TickHistogram,
     /// From the time at which it was sent.
     pub from_send: TickHistogram,
+    /// The slowest messages.
+    pub slow: SlowMessages,
 }
 
 impl LatencyHistograms {
-    /// Creates empty histograms with all of their memory present.
+    /// Creates empty histograms and a place for the `slow` slowest messages, with all of their memory present.
     #[must_use]
-    pub fn new_touched() -> Self {
+    pub fn new_touched(slow: usize) -> Self {
         Self {
             from_schedule: TickHistogram::new_touched(),
             outside_gaps: TickHistogram::new_touched(),
             from_send: TickHistogram::new_touched(),
+            slow: SlowMessages::new_touched(slow),
         }
     }
 
@@ -33,6 +37,7 @@ impl LatencyHistograms {
         self.from_schedule.clear();
         self.outside_gaps.clear();
         self.from_send.clear();
+        self.slow.clear();
     }
 }
 
@@ -116,6 +121,14 @@ impl<'a> LatencyRecorder<'a> {
             self.histograms.outside_gaps.record(latency);
         }
         self.histograms.from_send.record(now.saturating_sub(stamp.sent).max(1));
+        self.histograms.slow.offer(MessageTimes {
+            latency,
+            number: stamp.number,
+            sent: stamp.sent,
+            arrived: now,
+            previous_arrived: self.counts.last,
+            is_in_gap: stamp.is_in_gap,
+        });
         while let Some(checkpoint_ns) = self.checkpoints_ns.get(self.next_checkpoint) {
             if now <= start.after(*checkpoint_ns) {
                 break;
@@ -156,7 +169,7 @@ mod tests {
             seed: 1,
         };
         let start = ScheduleStart { ticks: 5_000, ns_per_tick: 1.0 };
-        let mut histograms = LatencyHistograms::new_touched();
+        let mut histograms = LatencyHistograms::new_touched(2);
         let checkpoints_ns = Schedule::new(&pacing).checkpoints_ns(8);
         let mut recorder = LatencyRecorder::new(&pacing, checkpoints_ns, &mut histograms);
         for &number in numbers {
@@ -174,6 +187,10 @@ mod tests {
         assert_eq!((counts.arrived, counts.at_checkpoints), (8, [1, 3, 5, 7]));
         assert_eq!(histograms.from_schedule.latencies(1.0).unwrap().max_ns, 1_000);
         assert_eq!(histograms.from_send.latencies(1.0).unwrap().max_ns, 500);
+        let slow: Vec<_> = histograms.slow.sorted();
+        assert_eq!(slow.iter().map(|message| message.number).collect::<Vec<_>>(), [7, 6]);
+        assert_eq!(slow[0].sent - slow[1].sent, GAP);
+        assert_eq!(slow[0].previous_arrived, slow[1].arrived);
         let [all, outside_gaps] = [&histograms.from_schedule, &histograms.outside_gaps];
         assert_eq!((all.delays(1.0).messages, outside_gaps.delays(1.0).messages), (8, 7));
     }

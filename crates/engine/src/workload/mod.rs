@@ -17,6 +17,7 @@ mod round_trip;
 mod schedule;
 mod send_times;
 mod sender_loop;
+mod slow_messages;
 mod stream;
 mod transfer;
 
@@ -32,6 +33,7 @@ pub use pacer::Delays;
 pub use round_trip::RoundTrip;
 pub use schedule::checkpoint_message;
 pub use send_times::{STAMP_BYTES, SendTimes, TABLE_BYTES_PER_MESSAGE, needs_table};
+pub use slow_messages::MessageTimes;
 pub use stream::Stream;
 
 use ipcperf_model::{Answer, Failure, RunSpec};

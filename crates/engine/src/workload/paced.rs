@@ -45,15 +45,16 @@ pub struct PacedPeer {
 }
 
 impl PacedPeer {
-    /// Creates the state for a run of `pacing` with the stamps in `times`, with all of its memory present.
+    /// Creates the state for a run of `pacing` with the stamps in `times`, which keeps the `slow` slowest messages, with all of
+    /// its memory present.
     #[must_use]
-    pub fn new(pacing: Pacing, times: SendTimes) -> Self {
+    pub fn new(pacing: Pacing, times: SendTimes, slow: usize) -> Self {
         times.touch();
         Self {
             pacing,
             times,
             checkpoints_ns: Schedule::new(&pacing).checkpoints_ns(pacing.messages),
-            latencies: LatencyHistograms::new_touched(),
+            latencies: LatencyHistograms::new_touched(slow),
             delays: Delays::new_touched(),
             counts: ArrivalCounts::default(),
             waited: WaitingTimes::default(),

@@ -8,10 +8,14 @@ use std::os::unix::net::UnixStream;
 use ipcperf_engine::privilege;
 use ipcperf_engine::worker::{MAX_COUNTER_FDS, Participants, PeerId, PeerScope};
 use ipcperf_model::observation::Observation;
+use ipcperf_model::pacing::Pacing;
 use ipcperf_model::{
-    CounterReading, Failure, FailureKind, Measurement, Role, RoleUsage, Unavailable,
+    CounterReading, Failure, FailureKind, Measurement, PacedMeasurement, Role, RoleUsage,
+    Unavailable,
 };
-use ipcperf_observe::{Instrument, Member, Reading, RunResult, Scope, Source, Targets, Watch};
+use ipcperf_observe::{
+    Instrument, Member, PacedResult, Reading, RunResult, Scope, Source, Targets, Watch,
+};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use ipcperf_plan::CaseInstruments;
@@ -26,17 +30,20 @@ pub(super) struct RunInstruments {
     attached: Vec<(&'static str, Box<dyn Watch>)>,
     /// Roles whose peers wait at the gate, in the order of their release.
     waiting: Vec<String>,
+    /// Number of messages, if the run is paced.
+    paced_messages: Option<u64>,
 }
 
 impl RunInstruments {
-    /// Creates the instruments of `watched`; none is attached yet.
-    pub(super) fn new(watched: &CaseInstruments) -> Self {
+    /// Creates the instruments of `watched` for a run with `pacing`; none is attached yet.
+    pub(super) fn new(watched: &CaseInstruments, pacing: Option<Pacing>) -> Self {
         let chosen =
             |one: &Instrument| watched.events.get(one.facts.name).cloned().unwrap_or_default();
         Self {
             instruments: watched.instruments().map(|one| (one, chosen(one))).collect(),
             attached: Vec::new(),
             waiting: Vec::new(),
+            paced_messages: pacing.map(|pacing| pacing.messages),
         }
     }
 
@@ -51,7 +58,7 @@ impl RunInstruments {
                 format!("cannot parse the worker's list of peers: {error}"),
             )
         })?;
-        let targets = participants(&announced);
+        let targets = Targets { paced_messages: self.paced_messages, ..participants(&announced) };
         check_owner(&targets)?;
         let peers = targets.members.iter().filter(|member| member.scope != Scope::Daemon);
         self.waiting = peers.map(|peer| peer.role.clone()).collect();
@@ -134,6 +141,7 @@ impl RunInstruments {
                 elapsed_ns,
                 readings,
                 cpu_ns: cpu_ns.clone(),
+                paced: measured.paced.as_ref().map(paced_result),
             });
             let seen = watch.finish().map_err(|why| instrument_failure(name, why))?;
             told.extend(seen.into_iter().map(|observation| (name, observation)));
@@ -145,6 +153,14 @@ impl RunInstruments {
             }
         }
         Ok(told)
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time of seconds")]
+fn paced_result(paced: &PacedMeasurement) -> PacedResult {
+    PacedResult {
+        slow_messages: paced.slow_messages.clone(),
+        median_from_send_ns: paced.from_send.p50_ns.unwrap_or_default() as u64,
     }
 }
 
@@ -201,7 +217,7 @@ fn participants(announced: &Participants) -> Targets {
             (_, PeerScope::Process) => Scope::Process,
         },
     };
-    Targets { members: announced.peers.iter().map(member).collect() }
+    Targets::of(announced.peers.iter().map(member).collect())
 }
 
 #[cfg(test)]
@@ -220,8 +236,9 @@ mod tests {
 
     #[test]
     fn what_is_no_gathering_is_told() {
-        let refused =
-            RunInstruments::new(&CaseInstruments::default()).attach(b"{\"failed\":1}").unwrap_err();
+        let refused = RunInstruments::new(&CaseInstruments::default(), None)
+            .attach(b"{\"failed\":1}")
+            .unwrap_err();
         assert_eq!(refused.what, FailureKind::Worker);
     }
 }

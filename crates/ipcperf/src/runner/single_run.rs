@@ -92,7 +92,7 @@ impl SingleRunner {
         watched: &CaseInstruments,
         deadline: Duration,
     ) -> Result<(Measurement, Vec<InstrumentObservation>), Stopped> {
-        let mut watchers = RunInstruments::new(watched);
+        let mut watchers = RunInstruments::new(watched, spec.pacing);
         let Self { interrupt, journal, comm, .. } = self;
         let start = WorkerParams { spec, comm: comm.as_deref(), timeout: deadline };
         match process::execute(&start, journal, &mut watchers, interrupt) {

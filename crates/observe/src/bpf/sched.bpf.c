@@ -10,7 +10,10 @@
  * still known, and after (`sched_wakeup`), which can be on another CPU and in an interrupt. Time spent in a program
  * on the first is charged to the waker when the scheduler decides which of the two runs on, and can reverse that
  * decision in thousands of wakeups. So if both threads are on the same CPU, where the second event has the same
- * information, the first is ignored. */
+ * information, the first is ignored.
+ *
+ * For paced runs, a journal keeps the latest events one by one, so that the delay of a single message can be
+ * explained. */
 
 #include "kernel.h"
 #include "sched.h"
@@ -45,6 +48,16 @@ static void *(*const bpf_task_pt_regs)(struct task_struct *task) = (void *)175;
 const volatile struct member members[MAX_ROLES];
 const volatile u32 marking_members;
 const volatile u32 mark;
+/* Number of pages of the journal, a power of two; 0 if there is none. */
+const volatile u32 journal_pages;
+
+/* The number of pages is set when the program is loaded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct page);
+} journal SEC(".maps");
 
 /* Hides a number's known value range from the compiler, so that it keeps a bound check that the verifier needs. */
 static __always_inline u64 hidden(u64 number)
@@ -92,6 +105,23 @@ static __always_inline struct window *window_of(u32 slot)
 static __always_inline int is_open(const struct window *window)
 {
 	return window->begin_ns && !window->end_ns;
+}
+
+/* Adds an event to the journal, in place of the oldest if it is full. */
+static __always_inline void records(u32 kind, u32 slot, u64 detail, u64 at_ns)
+{
+	if (!journal_pages)
+		return;
+	u64 index = __sync_fetch_and_add(&results.journal_events, 1);
+	u32 number = index / PAGE_EVENTS & (journal_pages - 1);
+	struct page *page = bpf_map_lookup_elem(&journal, &number);
+	if (!page)
+		return;
+	struct event *event = &page->events[hidden(index) % PAGE_EVENTS];
+	event->at_ns = at_ns;
+	event->detail = detail < 0xffffffff ? detail : 0xffffffff;
+	event->slot = slot;
+	event->kind = kind;
 }
 
 static __always_inline u32 row(u64 value)
@@ -207,6 +237,10 @@ static __always_inline void leaves(struct task_struct *task, u32 slot, int preem
 	if (thread->state == ASLEEP)
 		thread->sleep = sleeps(&thread->stats, task, state);
 	changes(thread, now_ns, thread->state);
+	if (waits)
+		records(SLEEPS_IN, slot, (state & WAITS) << 16 | (u16)syscall_of(task), now_ns);
+	else
+		records(PREEMPTED, slot, 0, now_ns);
 }
 
 /* Ends the sleep of a thread that is about to run, at the time at which it was woken. */
@@ -244,7 +278,7 @@ static __always_inline void runs_on(struct thread *thread, u32 cpu, const struct
 	thread->cpu = cpu + 1;
 }
 
-static __always_inline void enters(u32 slot, u64 now_ns)
+static __always_inline void enters(u32 slot, int after_idle, u64 now_ns)
 {
 	struct thread *thread = thread_at(slot);
 	if (!thread)
@@ -257,11 +291,14 @@ static __always_inline void enters(u32 slot, u64 now_ns)
 	if (thread->state == ASLEEP)
 		wakes(thread, window, now_ns);
 	thread->waker = 0;
+	u64 runnable_ns = now_ns - thread->since_ns;
 	spends(thread, window, now_ns);
 	thread->state = RUNNING;
 	runs_on(thread, bpf_get_smp_processor_id(), window);
-	if (is_open(window))
-		changes(thread, now_ns, RUNNING);
+	if (!is_open(window))
+		return;
+	changes(thread, now_ns, RUNNING);
+	records(after_idle ? RUNS_AFTER_IDLE : RUNS, slot, runnable_ns, now_ns);
 }
 
 SEC("tp_btf/sched_switch")
@@ -275,7 +312,7 @@ int handle_switch(u64 *ctx)
 	if (from < SLOTS)
 		leaves(prev, from, ctx[0] & 1, ctx[3], now_ns);
 	if (to < SLOTS)
-		enters(to, now_ns);
+		enters(to, !prev->pid, now_ns);
 	return 0;
 }
 
@@ -373,4 +410,61 @@ int handle_enter(u64 *ctx)
 		opens(thread, window, now_ns);
 	}
 	return 0;
+}
+
+/* Records an event that interrupts an observed thread. These programs are attached only if there is a journal. */
+static __always_inline int interrupts(u32 kind, u64 detail)
+{
+	u64 ids = bpf_get_current_pid_tgid();
+	u32 tid = ids;
+	if (!tid)
+		return 0;
+	u32 slot = slot_of(ids >> 32, tid);
+	if (slot < SLOTS && is_open(window_of(slot)))
+		records(kind, slot, detail, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int handle_softirq_entry(u64 *ctx)
+{
+	return interrupts(SOFTIRQ_BEGINS, ctx[0]);
+}
+
+SEC("tp_btf/softirq_exit")
+int handle_softirq_exit(u64 *ctx)
+{
+	return interrupts(SOFTIRQ_ENDS, ctx[0]);
+}
+
+SEC("tp_btf/irq_handler_entry")
+int handle_irq_entry(u64 *ctx)
+{
+	return interrupts(INTERRUPT_BEGINS, ctx[0]);
+}
+
+SEC("tp_btf/irq_handler_exit")
+int handle_irq_exit(u64 *ctx)
+{
+	return interrupts(INTERRUPT_ENDS, ctx[0]);
+}
+
+/* The timer of each CPU on x86, which is not among the interrupts above. */
+SEC("tp_btf/local_timer_entry")
+int handle_timer_entry(u64 *ctx)
+{
+	return interrupts(INTERRUPT_BEGINS, ctx[0]);
+}
+
+SEC("tp_btf/local_timer_exit")
+int handle_timer_exit(u64 *ctx)
+{
+	return interrupts(INTERRUPT_ENDS, ctx[0]);
+}
+
+SEC("tp_btf/page_fault_user")
+int handle_page_fault(u64 *ctx)
+{
+	(void)ctx;
+	return interrupts(PAGE_FAULT, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR Apache-2.0) OR GPL-2.0-only
  *
- * Inputs and results of `sched.bpf.c`, in the order in which `sched/watch/bpf_layout.rs` reads them. */
+ * Inputs and results of `sched.bpf.c`, in the order in which `sched/watch/bpf_layout.rs` and `journal.rs` read them. */
 
 enum { MAX_ROLES = 4, MAX_THREADS = 32, MAX_CHANGES = 256, SLEEPS = 16, CPU_WORDS = 16, ROWS = 64 };
 enum { SLOTS = MAX_ROLES * MAX_THREADS, NO_SLOT = SLOTS };
@@ -68,4 +68,34 @@ struct window {
 struct {
 	struct window windows[MAX_ROLES];
 	struct thread threads[SLOTS];
+	/* Number of events written to the journal, overwritten ones included. */
+	u64 journal_events;
 } results;
+
+enum { PAGE_EVENTS = 64 };
+enum {
+	/* `detail` is the time since the thread was woken or preempted, ns. */
+	RUNS = 1,
+	/* The same, on a CPU that was idle. */
+	RUNS_AFTER_IDLE,
+	PREEMPTED,
+	/* `detail` is the system call number plus one, and above it, from bit 16, the task state. */
+	SLEEPS_IN,
+	SOFTIRQ_BEGINS,
+	SOFTIRQ_ENDS,
+	INTERRUPT_BEGINS,
+	INTERRUPT_ENDS,
+	PAGE_FAULT,
+};
+
+/* Event of a thread, or an interrupt of it. */
+struct event {
+	u64 at_ns;
+	u32 detail;
+	u16 slot;
+	u16 kind;
+};
+
+struct page {
+	struct event events[PAGE_EVENTS];
+};

@@ -1,5 +1,6 @@
 //! Observations of instruments as text: tables, histograms in the style of `DTrace`'s `quantize`, and time lines.
 
+use comfy_table::CellAlignment;
 use ipcperf_model::instrument_view::{
     InstrumentView, Lane, Log2Histogram, Span, State, Table, Timeline, Value,
 };
@@ -50,6 +51,12 @@ fn table_text(table: &Table, columns: usize) -> String {
     grid.set_header(&table.headings);
     for row in &table.rows {
         grid.add_row(row.iter().map(value_text));
+    }
+    for (index, column) in grid.column_iter_mut().enumerate() {
+        let is_text = |row: &Vec<Value>| matches!(row.get(index), Some(Value::Text(_)));
+        if !table.rows.iter().any(is_text) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
     format!("{}\n{grid}", table.title)
 }

@@ -1,11 +1,13 @@
 //! Presentation of scheduling data.
 
 use super::row::SchedRow;
+use super::slow_row::LISTED;
+use super::slow_views::slow_message_tables;
 use crate::instrument_view::{InstrumentView, Lane, Log2Histogram, Span, Table, Timeline, Value};
 use crate::observation::Observation;
 
-/// Builds tables of the times, the sleeps and the wake-ups by waker, the wake-up latency of each role, and the time
-/// line.
+/// Builds tables of the slowest messages of a paced run, of the times, the sleeps and the wake-ups by waker, the wake-up
+/// latency of each role, and the time line.
 pub(super) fn views(observations: &[Observation]) -> Vec<InstrumentView> {
     let roles: Vec<(String, SchedRow)> = observations
         .iter()
@@ -14,10 +16,14 @@ pub(super) fn views(observations: &[Observation]) -> Vec<InstrumentView> {
     if roles.is_empty() {
         return Vec::new();
     }
+    let of_run = observations.iter().filter(|observation| observation.role.is_none());
+    let slow = of_run
+        .filter_map(|observation| Some(slow_message_tables(&observation.row()?, LISTED)))
+        .flatten()
+        .map(InstrumentView::Table);
     let tables = [times(&roles), sleeps(&roles), wakeups(&roles)].map(InstrumentView::Table);
     let latencies = roles.iter().filter_map(latency).map(InstrumentView::Log2Histogram);
-    tables
-        .into_iter()
+    slow.chain(tables)
         .chain(latencies)
         .chain([InstrumentView::Timeline(timeline(&roles))])
         .collect()

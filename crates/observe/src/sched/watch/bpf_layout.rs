@@ -24,6 +24,7 @@ const CPU_WORDS: usize = 16;
 pub(super) struct SchedBss {
     windows: [RawWindow; MAX_ROLES],
     threads: [[RawThread; MAX_THREADS]; MAX_ROLES],
+    journal_events: u64,
 }
 
 /// Interval of a role.
@@ -81,6 +82,8 @@ pub(super) struct SchedResults {
     pub(super) windows: Vec<Window>,
     /// Threads of each role.
     pub(super) threads: Vec<Vec<SchedThread>>,
+    /// Number of events written to the journal, overwritten ones included.
+    pub(super) journal_events: u64,
 }
 
 /// Last interval of a role, on the kernel's monotonic clock.
@@ -141,6 +144,7 @@ impl SchedResults {
         Self {
             windows: bss.windows.iter().map(Window::from_raw).collect(),
             threads: bss.threads.iter().map(threads).collect(),
+            journal_events: bss.journal_events,
         }
     }
 }
@@ -262,7 +266,7 @@ mod tests {
     fn the_layout_is_that_of_the_program() {
         let thread = 6 + STATES + 4 + WAKERS + ROWS + 3 * SLEEPS + CPU_WORDS + 1 + MAX_CHANGES;
         assert_eq!(size_of::<RawThread>(), 8 * thread);
-        assert_eq!(size_of::<SchedBss>(), 8 * MAX_ROLES * (6 + MAX_THREADS * thread));
+        assert_eq!(size_of::<SchedBss>(), 8 * (MAX_ROLES * (6 + MAX_THREADS * thread) + 1));
         let window = [offset_of!(RawWindow, begin_ns), offset_of!(RawWindow, end_ns)];
         assert_eq!((window, offset_of!(RawWindow, untracked_events)), ([8, 16], 40));
         let thread = [offset_of!(RawThread, state), offset_of!(RawThread, phase)];

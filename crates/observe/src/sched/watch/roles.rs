@@ -241,10 +241,13 @@ mod tests {
     fn a_role_without_both_marks_is_not_told_of() {
         let member =
             |role: &str| Member { role: role.to_owned(), pid: 1, tid: 1, scope: Scope::Thread };
-        let targets = Targets { members: vec![member("sender"), member("receiver")] };
+        let targets = Targets::of(vec![member("sender"), member("receiver")]);
         let open = Window { end_ns: 0, ..WINDOW };
         let threads = vec![vec![thread(1_400, State::Asleep)]; 2];
-        let rows = observations(&targets, &SchedResults { windows: vec![open, WINDOW], threads });
+        let rows = observations(
+            &targets,
+            &SchedResults { windows: vec![open, WINDOW], threads, journal_events: 0 },
+        );
         let roles: Vec<_> = rows.iter().map(|observation| observation.role.as_deref()).collect();
         assert_eq!(roles, [Some("receiver")]);
         assert_eq!(rows[0].row::<SchedRow>().unwrap().timeline[0].0, 0);

@@ -12,7 +12,7 @@ mod traced_parts;
 
 use ipcperf_model::instrument::profile::{self, ProfileRow};
 use ipcperf_model::instrument::rusage::RusageRow;
-use ipcperf_model::instrument::sched::SchedRow;
+use ipcperf_model::instrument::sched::{LISTED, SchedRow, SlowMessagesRow, slow_message_tables};
 use ipcperf_model::instrument::syscalls::{self, SyscallRow};
 use ipcperf_model::instrument_view::{InstrumentView, Value};
 use ipcperf_model::observation::{Observation, roles};
@@ -32,6 +32,8 @@ use super::width::wrap;
 
 /// Maximum number of roles shown: sender, receiver and broker.
 const MAX_ROLES: usize = 3;
+/// Number of the slowest messages shown if there are system calls to show.
+const FEW_MESSAGES: usize = 5;
 
 /// Presentation of what one instrument observed in one run.
 struct InstrumentViews {
@@ -130,13 +132,31 @@ fn summaries(
         let note = note.map(|note| wrap(&note, columns));
         [functions].into_iter().chain(note).collect::<Vec<_>>().join("\n")
     });
-    role_times(roles, observed, columns).into_iter().chain(functions).collect()
+    let slow = slow_messages(traced, observed, columns);
+    slow.into_iter().chain(role_times(roles, observed, columns)).chain(functions).collect()
+}
+
+/// Returns the tables of the slowest messages of a paced run. With other instruments, whose results need room, only a few
+/// messages are listed.
+fn slow_messages(
+    traced: &TracedParts<'_>,
+    observed: &[Observation],
+    columns: usize,
+) -> Vec<String> {
+    let is_alone = !traced.has_instrument(syscalls::FACTS.name);
+    let count = if is_alone { LISTED } else { FEW_MESSAGES };
+    let rows = observed.iter().filter(|observation| observation.role.is_none());
+    rows.filter_map(Observation::row)
+        .flat_map(|row| slow_message_tables(&row, count))
+        .map(|table| view_text(&InstrumentView::Table(table), columns))
+        .collect()
 }
 
 /// Whether another part of the screen shows the essence of `observation`.
 fn is_summarized(observation: &Observation) -> bool {
     observation.row::<SyscallRow>().is_some()
         || observation.row::<SchedRow>().is_some()
+        || observation.row::<SlowMessagesRow>().is_some()
         || observation.row::<RusageRow>().is_some()
         || observation.row::<ProfileRow>().is_some()
 }

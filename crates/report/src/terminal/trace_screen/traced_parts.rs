@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use ipcperf_model::instrument::sched::SlowMessagesRow;
 use ipcperf_model::instrument::{Intrusive, find, syscalls};
 use ipcperf_model::instrument_view::InstrumentView;
 use ipcperf_model::observation::Observation;
@@ -95,7 +96,10 @@ fn is_intrusive(name: &str) -> bool {
 /// Returns the presentation of what the instrument called `name` observed in `run`.
 fn instrument_views(run: &TracedRun<'_>, name: &str) -> InstrumentViews {
     let by_it = run.observations.iter().filter(|one| one.instrument == name);
-    let observed: Vec<Observation> = by_it.map(|one| one.to_observation()).collect();
+    // The slowest messages are shown in full.
+    let is_hidden = |one: &Observation| one.row::<SlowMessagesRow>().is_none();
+    let observed: Vec<Observation> =
+        by_it.map(|one| one.to_observation()).filter(is_hidden).collect();
     let views: Vec<InstrumentView> =
         find(name).map_or_else(Vec::new, |known| (known.views)(&observed));
     let is_summarized = observed.iter().any(is_summarized);
