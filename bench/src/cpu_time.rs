@@ -39,7 +39,9 @@ const CASES: [(&str, Placement); 5] = [
 /// Size of a message, bytes.
 const BYTES: u64 = 4096;
 /// Number of runs in which the work queues of the kernel are observed.
-const WORKER_RUNS: usize = 10;
+const WORKER_RUNS: usize = 20;
+/// Bar for what ipcperf reports of them. A run of a worker also opens and closes the pseudoterminal.
+const WORKER_BAR: Bar = Bar::Between(0.95, 1.05);
 
 /// Measures every case.
 pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
@@ -61,7 +63,7 @@ pub(crate) fn measure(ipcperf: &Ipcperf) -> Vec<Finding> {
             }));
         }
     }
-    findings.push(announce(work_queues(ipcperf)));
+    findings.extend(work_queues(ipcperf).map(announce));
     findings
 }
 
@@ -104,34 +106,46 @@ fn peers_ns(measured: &Measurement) -> Result<f64, BenchError> {
     all.filter(|&ns| ns > 0).map(|ns| ns as f64).ok_or(BenchError::NoValues)
 }
 
-/// Compares what work queues of the kernel do for a pseudoterminal, which no process is charged for, with the CPU time of the
-/// peers.
-fn work_queues(ipcperf: &Ipcperf) -> Finding {
-    let question = Question {
+/// Compares what work queues of the kernel do for a pseudoterminal, which no process is charged for, with what ipcperf reports
+/// of it and with the CPU time of the peers.
+fn work_queues(ipcperf: &Ipcperf) -> [Finding; 2] {
+    let question = |what: &str, bar| Question {
         bench: "cpu-time",
-        case: format!("pty stream {}, same: work queues of the kernel / peers", bytes(BYTES)),
+        case: format!("pty stream {}, same: work queues of the kernel / {what}", bytes(BYTES)),
         unit: Unit::Ratio,
-        bar: Bar::None,
+        bar,
     };
-    match cpus(Placement::Same) {
-        Err(why) => question.untestable(why),
-        _ if KernelWorkers::read().is_empty() => {
-            question.untestable("the threads of the kernel are not visible")
+    let questions = [question("as reported", WORKER_BAR), question("peers", Bar::None)];
+    let cpus = match cpus(Placement::Same) {
+        Ok(_) if KernelWorkers::read().is_empty() => {
+            Err("the threads of the kernel are not visible".to_owned())
         }
-        Ok(cpus) => question.answer(work_queue_share(ipcperf, cpus)),
+        found => found,
+    };
+    match cpus.map(|cpus| work_queue_ratios(ipcperf, cpus)) {
+        Err(why) => questions.map(|question| question.untestable(&why)),
+        Ok(Err(error)) => questions.map(|question| question.failed(&error)),
+        Ok(Ok([reported, peers])) => {
+            let [of_reported, of_peers] = questions;
+            [of_reported.answer(Ok(reported)), of_peers.answer(Ok(peers))]
+        }
     }
 }
 
-fn work_queue_share(ipcperf: &Ipcperf, cpus: [u32; 2]) -> Result<Estimate, BenchError> {
+#[allow(clippy::cast_precision_loss, reason = "seconds in ns, good to 53 bits")]
+fn work_queue_ratios(ipcperf: &Ipcperf, cpus: [u32; 2]) -> Result<[Estimate; 2], BenchError> {
     let spec = ipcperf.calibrate(spec("pty", WorkloadKind::Stream, cpus, BYTES), SPANS[0].0)?;
-    let mut shares = Vec::with_capacity(WORKER_RUNS);
+    let (mut of_reported, mut of_peers) = (Vec::new(), Vec::new());
     for _ in 0..WORKER_RUNS {
         let idle = KernelWorkers::read();
         std::thread::sleep(SPANS[0].0);
         let before = KernelWorkers::read();
         let measured = ipcperf.measure(&spec)?;
         let busy_ns = KernelWorkers::read().since(&before) - before.since(&idle);
-        shares.push(busy_ns / peers_ns(&measured)?);
+        let reported_ns = measured.kernel_thread_ns.filter(|&ns| ns > 0);
+        of_reported.push(busy_ns / reported_ns.ok_or(BenchError::NoValues)? as f64);
+        of_peers.push(busy_ns / peers_ns(&measured)?);
     }
-    Estimate::from_values(&shares).ok_or(BenchError::NoValues)
+    let estimate = |values: &[f64]| Estimate::from_values(values).ok_or(BenchError::NoValues);
+    Ok([estimate(&of_reported)?, estimate(&of_peers)?])
 }

@@ -65,7 +65,7 @@ const DEFAULT: Channel = Channel {
     ratio: SHOWN_BAR,
 };
 
-const CHANNELS: [Channel; 7] = [
+const CHANNELS: [Channel; 8] = [
     Channel {
         name: "pipe of 4 KiB",
         option: Some(("capacity", "4096")),
@@ -76,6 +76,13 @@ const CHANNELS: [Channel; 7] = [
         name: "tcp, least buffers",
         mechanism: "tcp",
         kernel_buffer: KernelBuffer::Bytes(1),
+        ratio: HIDDEN_BAR,
+        ..DEFAULT
+    },
+    Channel {
+        name: "shm-ring, some 110 messages",
+        mechanism: "shm-ring",
+        option: Some(("capacity", "8192")),
         ratio: HIDDEN_BAR,
         ..DEFAULT
     },

@@ -60,7 +60,9 @@ fn waits_for_others(spec: &RunSpec, measured: &Measurement) -> bool {
     find(&spec.mechanism).is_some_and(|known| match known.helper {
         Helper::Broker => measured.roles.iter().any(|role| role.role == Role::Broker),
         Helper::Disk => true,
-        Helper::None | Helper::KernelThread(_) | Helper::LibraryThreads => false,
+        Helper::None | Helper::KernelThread(_) | Helper::WorkQueue | Helper::LibraryThreads => {
+            false
+        }
     })
 }
 
@@ -80,11 +82,12 @@ fn lacks_cpu_time(spec: &RunSpec, measured: &Measurement) -> bool {
     used_ns.is_some_and(|used_ns| (used_ns as f64) < MIN_CPU_SHARE * measured.elapsed_ns as f64)
 }
 
-/// CPU time of kernel threads that worked for the mechanism; 0 if it has none. `None` if they are not visible: missing
-/// or awaited CPU time then cannot be judged.
+/// CPU time of kernel threads that worked for the mechanism; 0 if it has none. `None` if they are not visible, or may have
+/// worked on other CPUs: missing or awaited CPU time then cannot be judged.
 fn helper_ns(spec: &RunSpec, measured: &Measurement) -> Option<u64> {
     match find(&spec.mechanism)?.helper {
         Helper::KernelThread(_) => measured.kernel_thread_ns,
+        Helper::WorkQueue => None,
         // The figures of a peer include its own threads.
         Helper::None | Helper::Broker | Helper::Disk | Helper::LibraryThreads => Some(0),
     }

@@ -208,8 +208,8 @@ pub struct Measurement {
     pub calibration_phases: u32,
     /// Duration of each slice that was requested before the run, ns; all slices move the same amount.
     pub slices_ns: Vec<u64>,
-    /// CPU time of the kernel threads that work for the mechanism, on the CPUs of the run, ns; `None` if there are
-    /// none or they cannot be observed.
+    /// CPU time of the kernel threads that work for the mechanism, ns; `None` if there are none or they cannot be
+    /// observed.
     pub kernel_thread_ns: Option<u64>,
     /// Distribution of round trips, for workloads with replies.
     pub round_trips: Option<RoundTrips>,

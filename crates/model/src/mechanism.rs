@@ -112,8 +112,11 @@ pub enum Helper {
     /// None.
     None,
     /// Kernel thread of each CPU. The CPU time of the threads `NAME/0`, `NAME/1` and so on is attributed to the
-    /// mechanism. Workers of a work queue (`kworker/0:1-events`) have no such names: their CPU time is unknown.
+    /// mechanism.
     KernelThread(&'static str),
+    /// Workers of a work queue of the kernel (`kworker`), on any CPU. What all workers of the system use during a run is
+    /// attributed to the mechanism, without what they used just before it.
+    WorkQueue,
     /// Process between the peers: the role `broker`.
     Broker,
     /// Threads that a library starts in the process of each peer; their usage is attributed to the peer.

@@ -102,7 +102,7 @@ pub struct Sample {
     /// Duration of each slice from which the length of the warm-up was derived, ns; all slices move the same
     /// amount.
     pub warm_up_slices_ns: Option<Vec<u64>>,
-    /// CPU time of the kernel threads that work for the mechanism, on the CPUs of the run, ns.
+    /// CPU time of the kernel threads that work for the mechanism, ns.
     pub kernel_thread_ns: Option<u64>,
     /// CPU time divided by the number of messages, or round trips, that arrived, ns: that of all roles, and of the kernel
     /// threads that work for the mechanism. Null if the CPU time of a role is unknown. Absent in files of older versions.

@@ -24,15 +24,15 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
-    helper: Helper::KernelThread("kworker"),
+    helper: Helper::WorkQueue,
     many_peers: ManyPeers::Multiplexed,
     options: &[MULTIPLEX],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "The master and the terminal are the two sides of a pseudoterminal. A write \
             to the master copies the data into a buffer. A kernel worker (kworker) passes the data \
-            from this buffer to the terminal's line discipline. ipcperf does not count the CPU \
-            time of the kernel worker. A read from the terminal gets the data from the line \
+            from this buffer to the terminal's line discipline. The CPU time per message \
+            includes that of the kernel worker. A read from the terminal gets the data from the line \
             discipline. Data that is written to the terminal reaches the master in the same way, \
             through the master's line discipline. In raw mode, the line discipline does not echo \
             input, edit lines or send signals.",

@@ -7,6 +7,8 @@ use crate::limits::cacheline::round_trip_between_ns;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
+/// Smallest capacity of a ring, where a page is as small as that.
+const MIN_BYTES: usize = 4 * KIB;
 /// Duration of the measurement of the distance between the two CPUs.
 const PROBE_DURATION: Duration = Duration::from_millis(1);
 
@@ -51,8 +53,22 @@ const SEPARATE_LOANED_STREAM: RingSize =
     RingSize { capacity_bytes: 16 * MIB, chunk_bytes: 64 * KIB, max_in_ring_bytes: 4 * MIB };
 
 impl RingSize {
-    /// Returns the sizes for the workload of `setup`, with messages accessed by `api`.
-    pub(super) fn new(setup: &Setup<'_>, api: Api, caches: Caches) -> Self {
+    /// Returns the sizes for the workload of `setup`, with messages accessed by `api`, and with the capacity
+    /// `requested_bytes` if that is given.
+    pub(super) fn new(
+        setup: &Setup<'_>,
+        (api, caches): (Api, Caches),
+        requested_bytes: Option<u64>,
+    ) -> Self {
+        let usual = Self::usual(setup, api, caches);
+        let Some(bytes) = requested_bytes else { return usual };
+        let capacity_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        // At least the page that a ring has; several loans must fit.
+        let max_in_ring_bytes = usual.max_in_ring_bytes.min(capacity_bytes.max(MIN_BYTES) / 4);
+        Self { capacity_bytes, max_in_ring_bytes, ..usual }
+    }
+
+    fn usual(setup: &Setup<'_>, api: Api, caches: Caches) -> Self {
         match (caches, setup.workload.is_answered(), api) {
             (Caches::Shared, true, _) => ROUND_TRIP,
             (Caches::Shared, false, _) => STREAM,

@@ -51,6 +51,15 @@ const BATCH: OptionSpec = OptionSpec {
     default: "0",
 };
 
+/// Option that sets the size of the rings.
+const CAPACITY: OptionSpec = OptionSpec {
+    name: "capacity",
+    about: "capacity of each ring, in bytes, rounded up to a power of two and to a page; auto: as described above. A message \
+        takes 8 bytes more than its size",
+    values: OptionValues::BytesOr(&["auto"]),
+    default: "auto",
+};
+
 /// Facts about `shm-ring`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
     name: "shm-ring",
@@ -64,7 +73,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     unrelated: Unrelated::Yes,
     helper: Helper::None,
     many_peers: ManyPeers::Polled,
-    options: &[API, WAIT, BATCH],
+    options: &[API, WAIT, BATCH, CAPACITY],
     modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "Each direction has a ring in a memfd. The ring is mapped twice, with the second mapping \
@@ -89,6 +98,8 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
             is written again.\n\
             - Mode 2exec: the receiver creates both rings and passes the descriptors of their memory to the sender \
             (SCM_RIGHTS), over a Unix domain socket with a path.\n\
+            - capacity=BYTES: the rings have this size instead. A small ring shows how a program behaves whose peer may \
+            be only some messages ahead.\n\
             - batch=BYTES: in a stream, messages become visible to the receiver in groups of BYTES bytes.",
         message_boundaries: "Kept: each receive returns one message.",
         minimum_kernel: "Linux 3.17 (memfd_create). Linux 5.14 and newer populate the mapping \
@@ -140,6 +151,10 @@ fn options(setup: &Setup<'_>, size: RingSize, there: MessageDirection) -> Option
             ..whole
         },
     }
+}
+
+fn ring_size(setup: &Setup<'_>, caches: Caches) -> RingSize {
+    RingSize::new(setup, (Api::from_setup(setup), caches), setup.number(&CAPACITY))
 }
 
 /// Returns the batch size. Only a stream has several messages to publish at once, and with one thread the
@@ -202,7 +217,7 @@ fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
 }
 
 fn open<const IN_PLACE: bool>(setup: &Setup<'_>) -> Result<Opened<RingEnd<IN_PLACE>>, Failure> {
-    let size = RingSize::new(setup, Api::from_setup(setup), Caches::measure(setup));
+    let size = ring_size(setup, Caches::measure(setup));
     let create = |way| ring(&options(setup, size, way)).map_err(|error| memory_failure(&error));
     let ((there, arrives_there), (back, arrives_back)) =
         (create(MessageDirection::Forward)?, create(MessageDirection::Reverse)?);
@@ -242,7 +257,7 @@ fn meet_end<const IN_PLACE: bool>(
     meeting: &Meeting<'_>,
 ) -> Result<(RingEnd<IN_PLACE>, Granted), Failure> {
     let ways = |caches| {
-        let size = RingSize::new(setup, Api::from_setup(setup), caches);
+        let size = ring_size(setup, caches);
         [MessageDirection::Forward, MessageDirection::Reverse].map(|way| options(setup, size, way))
     };
     let end = match meeting.role() {
