@@ -160,6 +160,7 @@ fn random_options(mechanism: &Mechanism, random: &mut ChaCha8Rng) -> Value {
             | OptionValues::Waits(words) => {
                 words.choose(random).copied().unwrap_or(option.default).to_owned()
             }
+            OptionValues::BytesUpTo(max) => max.to_string(),
             OptionValues::Number(range) => range.end().to_string(),
             _ => option.default.to_owned(),
         };

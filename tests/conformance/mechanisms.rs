@@ -203,6 +203,7 @@ pub(crate) fn values(option: &OptionSpec) -> Vec<String> {
             .collect(),
         OptionValues::Bytes => owned(&[option.default, "4KiB", "1MiB"]),
         OptionValues::BytesOr(words) => owned(words.iter().chain(&["4KiB"])),
+        OptionValues::BytesUpTo(_) => owned(&[option.default, "4KiB"]),
         // If the default is a word, numbers are for experts and are not tested.
         OptionValues::Number(_) if option.default.parse::<u64>().is_err() => {
             owned(&[option.default])

@@ -7,6 +7,7 @@ use ipcperf_engine::mechanism::{MECHANISMS, RequestedMechanism};
 use ipcperf_model::CustomKind;
 use ipcperf_model::size;
 use ipcperf_model::suggestion::suggestion;
+use ipcperf_model::units;
 use ipcperf_model::wait::{VALID_WINDOW, Wait};
 
 use crate::CustomFiles;
@@ -113,7 +114,14 @@ pub fn option_names(name: &str) -> impl Iterator<Item = &'static str> + use<> {
 /// Whether `option` of the mechanism `name` takes sizes. Options of custom mechanisms are passed on unparsed.
 pub fn has_sizes(name: &str, option: &str) -> bool {
     let spec = options_of(name).iter().find(|spec| spec.name == option);
-    spec.is_some_and(|spec| matches!(spec.values, OptionValues::Bytes | OptionValues::BytesOr(_)))
+    spec.is_some_and(|spec| match spec.values {
+        OptionValues::Bytes | OptionValues::BytesOr(_) | OptionValues::BytesUpTo(_) => true,
+        OptionValues::OneOf(_)
+        | OptionValues::Waits(_)
+        | OptionValues::Choices(_)
+        | OptionValues::Number(_)
+        | OptionValues::Folder => false,
+    })
 }
 
 /// Whether `option` and `values` are valid for a custom mechanism.
@@ -156,6 +164,14 @@ pub(super) fn parse_values(
         }
         OptionValues::Bytes => parse_byte_sizes(values, &[spec.default]),
         OptionValues::BytesOr(known) => parse_byte_sizes(values, known),
+        OptionValues::BytesUpTo(max) => {
+            parse_byte_sizes(values, &[spec.default]).and_then(|sizes| {
+                match sizes.iter().find(|&size| !spec.accepts(size)) {
+                    Some(size) => Err(value_error(size, format!("at most {}", units::bytes(*max)))),
+                    None => Ok(sizes),
+                }
+            })
+        }
         OptionValues::Number(range) => list(&|word| match word.parse::<u64>() {
             Ok(number) if range.contains(&number) => Ok(number.to_string()),
             Err(_) if word == spec.default => Ok(word.to_owned()),

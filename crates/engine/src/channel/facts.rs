@@ -123,6 +123,8 @@ pub enum OptionValues {
     Bytes,
     /// A number of bytes, or one of these words.
     BytesOr(&'static [&'static str]),
+    /// A number of bytes up to this one, or the default, which may be a word.
+    BytesUpTo(u64),
     /// A whole number in this range, or the default, which is a word.
     Number(RangeInclusive<u64>),
     /// Absolute path of a folder, or the default, which is a word.
@@ -172,6 +174,9 @@ impl OptionSpec {
                 OptionValues::Bytes => number.is_ok_and(|bytes| bytes > 0),
                 OptionValues::BytesOr(words) => {
                     words.contains(&value) || number.is_ok_and(|bytes| bytes > 0)
+                }
+                OptionValues::BytesUpTo(max) => {
+                    number.is_ok_and(|bytes| (1..=*max).contains(&bytes))
                 }
                 OptionValues::Number(range) => number.is_ok_and(|number| range.contains(&number)),
                 OptionValues::Folder => value.starts_with('/') && !value.contains('\0'),

@@ -5,10 +5,11 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
 use super::feature::Feature;
+use super::waiting::{WAIT_NONBLOCKING, WAITS};
 use crate::channel::{
     Choice, Documentation, MULTIPLEX, ManyPeers, Mechanism, OptionSpec, OptionValues,
 };
@@ -38,13 +39,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
-    options: &[CODEC, MULTIPLEX],
+    options: &[CODEC, WAIT_NONBLOCKING, MULTIPLEX],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "The sender compresses each message as a whole, and the receiver \

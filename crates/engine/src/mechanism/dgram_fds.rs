@@ -5,11 +5,11 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
 use super::shared_options::FDS;
-use super::waiting::WAIT_SELECT;
+use super::waiting::{WAIT_NONBLOCKING, WAITS};
 use crate::channel::{Documentation, MULTIPLEX, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
@@ -22,13 +22,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
-    options: &[FDS, WAIT_SELECT, MULTIPLEX],
+    options: &[FDS, WAIT_NONBLOCKING, MULTIPLEX],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "One sendmsg sends the message together with descriptors. The descriptors \

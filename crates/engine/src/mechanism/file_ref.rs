@@ -5,11 +5,11 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
 use super::shared_options::{DIR, FDS};
-use super::waiting::WAIT_SELECT;
+use super::waiting::{WAIT_NONBLOCKING, WAITS};
 use crate::channel::{Documentation, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
@@ -22,13 +22,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::Disk,
     many_peers: ManyPeers::TwoPeersOnly("its files have names for one pair of peers"),
-    options: &[DIR, FDS, WAIT_SELECT],
+    options: &[DIR, FDS, WAIT_NONBLOCKING],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "For each message the sender creates a file, unlinks it, writes the message \

@@ -5,10 +5,11 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
 use super::pipe_end::CAPACITY;
+use super::waiting::{WAIT_NONBLOCKING, WAITS};
 use crate::channel::{Documentation, Mechanism, OptionSpec, OptionValues};
 
 #[cfg(not(target_os = "linux"))]
@@ -48,12 +49,12 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Lent,
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
-    options: &[CAPACITY, THRESHOLD, REUSE, ROTATION],
+    options: &[CAPACITY, THRESHOLD, REUSE, ROTATION, WAIT_NONBLOCKING],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "The option threshold sets a size in bytes. Smaller sends are ordinary writes. All other sends \

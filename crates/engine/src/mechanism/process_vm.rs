@@ -5,9 +5,10 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
+use super::waiting::{WAIT_SPIN, WAITS};
 use crate::channel::{Documentation, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
@@ -20,13 +21,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::CrossMemoryRead,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::NotDetected,
     unrelated: Unrelated::No(
         "reading the memory of another user's process requires CAP_SYS_PTRACE",
     ),
     helper: Helper::None,
+    options: &[WAIT_SPIN],
     modes: &[Mode::TwoThreads, Mode::TwoProcesses],
     documentation: Documentation {
         how_it_works: "The sender stores the address and the length of its message in a small slot \

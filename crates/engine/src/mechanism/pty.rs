@@ -5,9 +5,10 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
+use super::waiting::{WAIT_NONBLOCKING, WAITS};
 use crate::channel::{Documentation, MULTIPLEX, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
@@ -20,13 +21,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::Yes,
     helper: Helper::WorkQueue,
     many_peers: ManyPeers::Multiplexed,
-    options: &[MULTIPLEX],
+    options: &[WAIT_NONBLOCKING, MULTIPLEX],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "The master and the terminal are the two sides of a pseudoterminal. A write \

@@ -51,12 +51,15 @@ const BATCH: OptionSpec = OptionSpec {
     default: "0",
 };
 
+/// Largest ring: its memory is present from the start.
+const MAX_CAPACITY_BYTES: u64 = 256 << 20;
+
 /// Option that sets the size of the rings.
 const CAPACITY: OptionSpec = OptionSpec {
     name: "capacity",
     about: "capacity of each ring, in bytes, rounded up to a power of two and to a page; auto: as described above. A message \
         takes 8 bytes more than its size",
-    values: OptionValues::BytesOr(&["auto"]),
+    values: OptionValues::BytesUpTo(MAX_CAPACITY_BYTES),
     default: "auto",
 };
 

@@ -5,9 +5,10 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
+use super::waiting::{WAIT_SPIN, WAITS};
 use crate::channel::{Documentation, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
@@ -20,12 +21,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::Preserved,
     delivery: Delivery::Reliable,
     path: PayloadPath::Kernel,
-    waits: PeerWait::Sleeps,
+    waits: WAITS,
     payload: PayloadTransfer::Copied,
     peer_death: PeerDeath::ErrorOnSend,
     unrelated: Unrelated::No("sending a signal to another user's process requires CAP_KILL"),
     helper: Helper::None,
     many_peers: ManyPeers::TwoPeersOnly("a process has one set of signal handlers"),
+    options: &[WAIT_SPIN],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "rt_sigqueueinfo queues a real-time signal for the other process. The signal carries a value, \

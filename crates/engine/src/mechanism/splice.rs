@@ -5,9 +5,10 @@ mod endpoint;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
-    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, PeerWait, Unrelated,
+    Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
 
+use super::waiting::{WAIT_NONBLOCKING, WAITS};
 use crate::channel::{Documentation, MULTIPLEX, ManyPeers, Mechanism};
 
 #[cfg(not(target_os = "linux"))]
@@ -20,13 +21,13 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     boundaries: Boundaries::None,
     delivery: Delivery::Nothing,
     path: PayloadPath::Nowhere,
-    waits: PeerWait::Spins,
+    waits: WAITS,
     payload: PayloadTransfer::Nothing,
     peer_death: PeerDeath::EofOrError,
     unrelated: Unrelated::No("descriptors must be inherited or passed"),
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
-    options: &[MULTIPLEX],
+    options: &[WAIT_NONBLOCKING, MULTIPLEX],
     modes: &Mode::INHERITED,
     documentation: Documentation {
         how_it_works: "vmsplice puts references to the sender's pages into a pipe; splice moves the references to \

@@ -1,6 +1,7 @@
 //! Endpoints that wait in another way than in the transfer itself: until their descriptor is ready, as programs with several
 //! descriptors do, or by trying again and again, as programs do that have a CPU to spare.
 
+mod nonblocking;
 mod readiness;
 #[cfg(target_os = "linux")]
 mod select;
@@ -20,6 +21,7 @@ use crate::channel::{
 };
 use crate::worker;
 
+pub(super) use nonblocking::NonblockingWait;
 pub(super) use readiness::Readiness;
 pub(super) use spin::{AnyWait, Spinning, TryTransfer};
 
@@ -46,12 +48,13 @@ pub(super) const WAIT_SPIN: OptionSpec = OptionSpec {
     default: "block",
 };
 
-/// Option of mechanisms that can wait in `select`.
-pub(super) const WAIT_SELECT: OptionSpec = OptionSpec {
+/// The same, of mechanisms that can be tried only if none of their calls sleeps. They need Linux.
+pub(super) const WAIT_NONBLOCKING: OptionSpec = OptionSpec {
     name: NAME,
-    about: "block: wait in the send or receive itself; select: wait in select before each send and \
-        receive. No effect in mode 1thread",
-    values: OptionValues::Waits(&["block", "select"]),
+    about: "how a peer waits for the other one: in the send or receive itself (block), in poll or select before each of \
+        them, by trying again and again (spin), or by trying for some time and then sleeping in poll (spin:20us). If both \
+        peers share a CPU, a peer yields it between two tries. No effect in mode 1thread",
+    values: OptionValues::Waits(&["block", "poll", "select", "spin"]),
     default: "block",
 };
 

@@ -1,6 +1,7 @@
 //! Values of a mechanism's options as text, for lists, manuals and the documentation.
 
 use ipcperf_engine::channel::{OptionSpec, OptionValues};
+use ipcperf_model::units;
 use ipcperf_model::wait::Wait;
 
 /// Returns the values that an option accepts, separated by `|`.
@@ -17,6 +18,9 @@ pub(crate) fn values_text(option: &OptionSpec) -> String {
         }
         OptionValues::Bytes => format!("{}|BYTES", option.default),
         OptionValues::BytesOr(words) => format!("{}|BYTES", words.join("|")),
+        OptionValues::BytesUpTo(max) => {
+            format!("{}|BYTES, at most {}", option.default, units::bytes(*max))
+        }
         OptionValues::Number(range) => {
             let numbers = format!("{}..{}", range.start(), range.end());
             match option.default.parse::<u64>() {

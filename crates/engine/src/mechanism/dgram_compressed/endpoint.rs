@@ -13,8 +13,8 @@ use crate::buffer::Buffer;
 use crate::channel::{Channel, Descriptors, Endpoint, Granted, Limit, Mechanism, Opened, Setup};
 use crate::mechanism::scm_rights::datagram_pair;
 use crate::mechanism::socket::{set_buffers, unix_limit};
+use crate::mechanism::waiting::{self, NonblockingWait};
 use crate::platform::read_write;
-use crate::worker;
 
 /// The part of `dgram-compressed` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism =
@@ -23,12 +23,14 @@ pub(super) const IMPLEMENTATION: Mechanism =
 /// Selects the codec, once for the run.
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
     match CODEC.chosen(&spec.options) {
-        "lz4" => worker::execute::<DgramCompressed<Lz4>>(spec, mechanism),
+        "lz4" => waiting::execute::<DgramCompressed<Lz4>, NonblockingWait>(spec, mechanism),
         #[cfg(feature = "zstd")]
-        "zstd" => worker::execute::<DgramCompressed<zstd_codec::Zstd>>(spec, mechanism),
+        "zstd" => {
+            waiting::execute::<DgramCompressed<zstd_codec::Zstd>, NonblockingWait>(spec, mechanism)
+        }
         #[cfg(not(feature = "zstd"))]
         "zstd" => super::FEATURE.refuse(),
-        _ => worker::execute::<DgramCompressed<Deflate>>(spec, mechanism),
+        _ => waiting::execute::<DgramCompressed<Deflate>, NonblockingWait>(spec, mechanism),
     }
 }
 

@@ -9,12 +9,12 @@ use rustix::net::SocketType;
 use crate::channel::{Channel, Descriptors, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::mechanism::scm_rights::{close, datagram_pair, open_extra_fds, recv_with, send_with};
 use crate::mechanism::socket::{set_buffers, unix_limit};
-use crate::mechanism::waiting::{self, Readiness};
+use crate::mechanism::waiting::{self, NonblockingWait};
 
 /// The part of `dgram-fds` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     limit: |setup| unix_limit(SocketType::DGRAM, setup),
-    execute: waiting::execute::<DgramFds, Readiness>,
+    execute: waiting::execute::<DgramFds, NonblockingWait>,
     ..Mechanism::BASE
 };
 

@@ -10,13 +10,13 @@ use rustix::io::{Errno, read, write};
 use crate::channel::{Channel, Descriptors, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::mechanism::run_dir::{self};
 use crate::mechanism::scm_rights::{close, datagram_pair, open_extra_fds, recv_with, send_with};
-use crate::mechanism::waiting::{self, Readiness};
+use crate::mechanism::waiting::{self, NonblockingWait};
 
 /// The part of `file-ref` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism { execute, ..Mechanism::BASE };
 
 fn execute(spec: &RunSpec, mechanism: &Mechanism<'_>) -> WorkerReport {
-    let report = waiting::execute::<FileRef, Readiness>(spec, mechanism);
+    let report = waiting::execute::<FileRef, NonblockingWait>(spec, mechanism);
     run_dir::remove();
     report
 }

@@ -10,14 +10,14 @@ use super::{REUSE, ROTATION, THRESHOLD};
 use crate::channel::{Blocking, Channel, Descriptors, Endpoint, Limit, Mechanism, Opened, Setup};
 use crate::mechanism::pipe::new_pipe;
 use crate::mechanism::pipe_end::{PipeEnd, open_endpoints, requested_capacity};
+use crate::mechanism::waiting::{self, NonblockingWait};
 use crate::platform::read_write;
-use crate::worker;
 
 /// The part of `pipe-borrow` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     in_flight_messages,
     limit,
-    execute: worker::execute::<PipeBorrow>,
+    execute: waiting::execute::<PipeBorrow, NonblockingWait>,
     ..Mechanism::BASE
 };
 

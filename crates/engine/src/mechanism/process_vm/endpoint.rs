@@ -6,16 +6,19 @@ use ipcperf_model::{Failure, Unavailable};
 use rustix::io::Errno;
 use rustix::process::getpid;
 
-use crate::channel::{Channel, Endpoint, Mechanism, Opened, Setup};
+use crate::channel::{Blocking, Channel, Endpoint, Mechanism, Opened, Setup};
 use crate::mechanism::futex_doorbell::FutexDoorbell;
 use crate::mechanism::slot::{SlotEnd, open_ends, slot_memory};
+use crate::mechanism::waiting::{self, Spinning, TryTransfer};
 use crate::platform::errno_result;
 use crate::platform::memory::shared_memory_available;
-use crate::worker;
 
 /// The part of `process-vm` that needs Linux.
-pub(super) const IMPLEMENTATION: Mechanism =
-    Mechanism { availability: available, execute: worker::execute::<ProcessVm>, ..Mechanism::BASE };
+pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
+    availability: available,
+    execute: waiting::execute::<ProcessVm, Spinning>,
+    ..Mechanism::BASE
+};
 
 fn available() -> Result<(), Unavailable> {
     shared_memory_available()?;
@@ -95,7 +98,7 @@ impl Channel for ProcessVm {
         let slots = Setup { buffer_bytes: size_of::<[usize; 3]>() as u64, ..*setup };
         let opened =
             open_ends(&slots, slot_memory(&slots)?, |spot| Ok(FutexDoorbell { location: spot }))?;
-        let end = |slot| ProcessVmEnd { slot, pid: 0, reads: 0 };
+        let end = |slot| ProcessVmEnd { slot, pid: 0, announced: Announced::Nothing, reads: 0 };
         let (sender, receiver) = (end(opened.sender), end(opened.receiver));
         Ok(Opened { sender, receiver, granted: opened.granted })
     }
@@ -105,7 +108,34 @@ impl Channel for ProcessVm {
 struct ProcessVmEnd {
     slot: SlotEnd<FutexDoorbell>,
     pid: i32,
+    announced: Announced,
     reads: u64,
+}
+
+/// Message of this side in the slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Announced {
+    Nothing,
+    /// The message being sent, which the receiver has not read yet.
+    Message,
+}
+
+impl ProcessVmEnd {
+    /// Announces the message and waits until the receiver has read it from `bytes`: the borrow must not end before. Returns
+    /// `EAGAIN` instead of sleeping if `blocking` says so; the next call goes on with the same message.
+    #[inline]
+    fn send_as(&mut self, blocking: Blocking, bytes: &[u8]) -> Result<usize, Errno> {
+        let lane = &mut self.slot.outgoing;
+        if self.announced == Announced::Nothing {
+            let message =
+                RemoteMessage { pid: self.pid, start: bytes.as_ptr(), bytes: bytes.len() };
+            lane.put_as(blocking, &message.to_bytes())?;
+            self.announced = Announced::Message;
+        }
+        lane.await_room(blocking)?;
+        self.announced = Announced::Nothing;
+        Ok(bytes.len())
+    }
 }
 
 impl Endpoint for ProcessVmEnd {
@@ -120,12 +150,7 @@ impl Endpoint for ProcessVmEnd {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
-        let message = RemoteMessage { pid: self.pid, start: bytes.as_ptr(), bytes: bytes.len() };
-        self.slot.outgoing.put(&message.to_bytes())?;
-        // The receiver reads from `bytes`, so the borrow must not end before it has finished.
-        let lane = &mut self.slot.outgoing;
-        lane.await_room(lane.blocking)?;
-        Ok(bytes.len())
+        self.send_as(self.slot.outgoing.blocking, bytes)
     }
 
     #[inline]
@@ -142,5 +167,20 @@ impl Endpoint for ProcessVmEnd {
 
     fn close_after_fork(self) {
         self.slot.close_after_fork();
+    }
+}
+
+impl TryTransfer for ProcessVmEnd {
+    #[inline]
+    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.send_as(Blocking::Try, bytes)
+    }
+
+    #[inline]
+    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.slot.incoming.try_get(|message| {
+            self.reads += 1;
+            RemoteMessage::from_bytes(message)?.read(bytes)
+        })
     }
 }

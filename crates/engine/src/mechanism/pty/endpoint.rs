@@ -9,12 +9,15 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
 use crate::channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::mechanism::setup_failure::setup_failure;
+use crate::mechanism::waiting::{self, NonblockingWait};
 use crate::platform::read_write;
-use crate::worker;
 
 /// The part of `pty` that needs Linux.
-pub(super) const IMPLEMENTATION: Mechanism =
-    Mechanism { availability: available, execute: worker::execute::<Pty>, ..Mechanism::BASE };
+pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
+    availability: available,
+    execute: waiting::execute::<Pty, NonblockingWait>,
+    ..Mechanism::BASE
+};
 
 /// Number of bytes that a line discipline holds.
 const BUFFER_BYTES: u64 = 4096;

@@ -15,8 +15,8 @@ use crate::channel::{Blocking, Channel, Endpoint, Granted, Limit, Mechanism, Ope
 use crate::mechanism::setup_failure::setup_failure;
 use crate::mechanism::sleep_flag::SleepFlag;
 use crate::mechanism::slot::SlotMemory;
+use crate::mechanism::waiting::{self, Spinning, TryTransfer};
 use crate::platform::errno_result;
-use crate::worker;
 
 /// The part of `signal` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
@@ -24,7 +24,7 @@ pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     limit: |_| {
         Some(Limit { bytes: WORD_BYTES as u64, reason: "a signal carries one word".to_owned() })
     },
-    execute: |spec, mechanism| explain_limit(worker::execute::<Signal>(spec, mechanism)),
+    execute: |spec, mechanism| explain_limit(waiting::execute::<Signal, Spinning>(spec, mechanism)),
     ..Mechanism::BASE
 };
 
@@ -206,8 +206,13 @@ impl SignalEnd {
     /// Sleeps until the other peer has taken signals, because [`MAX_QUEUED`] are queued or because other processes
     /// have used up the limit. In the second case only `limit` ends the sleep.
     #[cold]
-    fn sleep(&mut self, taken: u32, limit: Option<&Timespec>) -> Result<(), Errno> {
-        if self.blocking == Blocking::Try {
+    fn sleep(
+        &mut self,
+        blocking: Blocking,
+        taken: u32,
+        limit: Option<&Timespec>,
+    ) -> Result<(), Errno> {
+        if blocking == Blocking::Try {
             return Err(Errno::AGAIN);
         }
         let other = &self.peers()[1 - self.own_index];
@@ -261,11 +266,44 @@ impl Endpoint for SignalEnd {
 
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.send_as(self.blocking, bytes)
+    }
+
+    #[inline]
+    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.recv_as(self.blocking, bytes)
+    }
+
+    fn take_calls(&mut self) -> Option<u64> {
+        Some(std::mem::take(&mut self.calls))
+    }
+
+    fn close_after_fork(mut self) {
+        self.closes_on_drop = false;
+    }
+}
+
+impl TryTransfer for SignalEnd {
+    #[inline]
+    fn try_send(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+        self.send_as(Blocking::Try, bytes)
+    }
+
+    #[inline]
+    fn try_recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        self.recv_as(Blocking::Try, bytes)
+    }
+}
+
+impl SignalEnd {
+    /// Sends like [`Endpoint::send`]; returns `EAGAIN` instead of sleeping if `blocking` says so.
+    #[inline]
+    fn send_as(&mut self, blocking: Blocking, bytes: &[u8]) -> Result<usize, Errno> {
         loop {
             let other = &self.peers()[1 - self.own_index];
             let taken = other.taken.load(Ordering::Acquire);
             if self.sent.wrapping_sub(taken) >= MAX_QUEUED {
-                self.sleep(taken, None)?;
+                self.sleep(blocking, taken, None)?;
                 continue;
             }
             let process = other.pid.load(Ordering::Relaxed).cast_signed();
@@ -274,7 +312,7 @@ impl Endpoint for SignalEnd {
                 Ok(()) => break,
                 Err(Errno::AGAIN) => {
                     self.note_refusal(taken)?;
-                    self.sleep(taken, Some(&RETRY_INTERVAL))?;
+                    self.sleep(blocking, taken, Some(&RETRY_INTERVAL))?;
                 }
                 Err(Errno::SRCH) => return Err(Errno::PIPE),
                 Err(errno) => return Err(errno),
@@ -285,10 +323,11 @@ impl Endpoint for SignalEnd {
         Ok(bytes.len())
     }
 
+    /// Receives like [`Endpoint::recv`]; returns `EAGAIN` instead of sleeping if `blocking` says so.
     #[inline]
-    fn recv(&mut self, bytes: &mut [u8]) -> Result<usize, Errno> {
+    fn recv_as(&mut self, blocking: Blocking, bytes: &mut [u8]) -> Result<usize, Errno> {
         let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        let limit = if self.blocking == Blocking::Try { &raw const at_once } else { null() };
+        let limit = if blocking == Blocking::Try { &raw const at_once } else { null() };
         // SAFETY: all zero is a valid `siginfo_t`.
         let mut info = RawSignalInfo { raw: unsafe { std::mem::zeroed() } };
         self.calls += 1;
@@ -304,14 +343,6 @@ impl Endpoint for SignalEnd {
         let value = value.get(..length).ok_or(Errno::BADMSG)?;
         bytes.get_mut(..length).ok_or(Errno::MSGSIZE)?.copy_from_slice(value);
         Ok(length)
-    }
-
-    fn take_calls(&mut self) -> Option<u64> {
-        Some(std::mem::take(&mut self.calls))
-    }
-
-    fn close_after_fork(mut self) {
-        self.closes_on_drop = false;
     }
 }
 

@@ -61,7 +61,11 @@ impl<B: Doorbell> Lane<B> {
 
     /// Like [`Lane::put`], but returns `EAGAIN` without room if `blocking` says so.
     #[inline]
-    pub(super) fn put_as(&mut self, blocking: Blocking, bytes: &[u8]) -> Result<(), Errno> {
+    pub(in super::super) fn put_as(
+        &mut self,
+        blocking: Blocking,
+        bytes: &[u8],
+    ) -> Result<(), Errno> {
         if bytes.len() > self.max_bytes {
             return Err(Errno::MSGSIZE);
         }
@@ -118,7 +122,7 @@ impl<B: Doorbell> Lane<B> {
 
     /// Like [`Lane::get`], but returns `EAGAIN` if there is no ring.
     #[inline]
-    pub(super) fn try_get(
+    pub(in super::super) fn try_get(
         &mut self,
         using: impl FnOnce(&[u8]) -> Result<usize, Errno>,
     ) -> Result<usize, Errno> {

@@ -12,11 +12,11 @@ use rustix::pipe::{
 
 use crate::channel::{Blocking, Channel, Descriptors, Endpoint, Granted, Mechanism, Opened, Setup};
 use crate::mechanism::setup_failure::setup_failure;
-use crate::worker;
+use crate::mechanism::waiting::{self, NonblockingWait};
 
 /// The part of `splice` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism =
-    Mechanism { execute: worker::execute::<Splice>, ..Mechanism::BASE };
+    Mechanism { execute: waiting::execute::<Splice, NonblockingWait>, ..Mechanism::BASE };
 
 struct Splice;
 

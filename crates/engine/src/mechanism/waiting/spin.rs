@@ -59,14 +59,27 @@ enum Pause {
 }
 
 impl Spinning {
-    /// Tries to transfer `bytes` from or to `end` with `attempt`. Once the time is up, calls `block`.
+    /// Returns the spinning that the options of `setup` select.
+    pub(super) fn from_setup(setup: &Setup<'_>) -> Self {
+        let window = match chosen(setup) {
+            Wait::SpinFor(window) => Some(window),
+            _ => None,
+        };
+        let pause = match setup.placement {
+            PeerPlacement::OneCpu => Pause::Yield,
+            PeerPlacement::SeparateCpus | PeerPlacement::Unpinned => Pause::SpinLoop,
+        };
+        Self { window, pause }
+    }
+
+    /// Tries to transfer `bytes` from or to `end` with `attempt`. Once the time is up, calls `block`, which adds to `calls`.
     #[inline]
-    fn transfer<E, B: ?Sized>(
+    pub(super) fn transfer<E, B: ?Sized>(
         self,
         (end, bytes): (&mut E, &mut B),
         calls: &mut Calls,
         attempt: impl Fn(&mut E, &mut B) -> Result<usize, Errno>,
-        block: impl Fn(&mut E, &mut B) -> Result<usize, Errno>,
+        block: impl Fn(&mut E, &mut B, &mut Calls) -> Result<usize, Errno>,
     ) -> Result<usize, Errno> {
         calls.transfers += 1;
         match attempt(end, bytes) {
@@ -88,8 +101,7 @@ impl Spinning {
                 moved => return moved,
             }
             if self.window.is_some_and(|window| is_over(begin_ns, window)) {
-                calls.transfers += 1;
-                return block(end, bytes);
+                return block(end, bytes, calls);
             }
         }
     }
@@ -148,15 +160,7 @@ impl<E: TryTransfer> Waiter<E> for AnyWait {
 
 impl<E: TryTransfer> Waiter<E> for Spinning {
     fn new(setup: &Setup<'_>) -> Self {
-        let window = match chosen(setup) {
-            Wait::SpinFor(window) => Some(window),
-            _ => None,
-        };
-        let pause = match setup.placement {
-            PeerPlacement::OneCpu => Pause::Yield,
-            PeerPlacement::SeparateCpus | PeerPlacement::Unpinned => Pause::SpinLoop,
-        };
-        Self { window, pause }
+        Self::from_setup(setup)
     }
 
     fn blocking(self) -> Blocking {
@@ -171,12 +175,18 @@ impl<E: TryTransfer> Waiter<E> for Spinning {
     fn send(self, end: &mut E, bytes: &[u8], calls: &mut Calls) -> Result<usize, Errno> {
         let mut bytes = bytes;
         let attempt = |end: &mut E, bytes: &mut &[u8]| end.try_send(bytes);
-        self.transfer((end, &mut bytes), calls, attempt, |end, bytes| end.send(bytes))
+        self.transfer((end, &mut bytes), calls, attempt, |end, bytes, calls| {
+            calls.transfers += 1;
+            end.send(bytes)
+        })
     }
 
     #[inline]
     fn recv(self, end: &mut E, bytes: &mut [u8], calls: &mut Calls) -> Result<usize, Errno> {
         let attempt = |end: &mut E, bytes: &mut [u8]| end.try_recv(bytes);
-        self.transfer((end, bytes), calls, attempt, E::recv)
+        self.transfer((end, bytes), calls, attempt, |end, bytes, calls| {
+            calls.transfers += 1;
+            end.recv(bytes)
+        })
     }
 }
