@@ -34,7 +34,12 @@ pub enum Metric {
     Role(String),
     /// A number observed by an instrument.
     Observed(ObservationMetric),
+    /// Mean latency of paced traffic plus this many times the CPU time per message.
+    Cost(f64),
 }
+
+/// Key of the table that selects [`Metric::Cost`].
+const CPU_WEIGHT: &str = "cpu_weight";
 
 /// Returns the sum of `key` over the roles that have it, or `None` if no role has it.
 fn sum_over_roles(sample: &Sample, key: &str) -> Option<f64> {
@@ -46,6 +51,11 @@ fn sum_over_roles(sample: &Sample, key: &str) -> Option<f64> {
 /// Returns `ns` if the sample is of a paced run.
 fn paced(sample: &Sample, ns: Option<u64>) -> Option<f64> {
     sample.run.case.rate_per_s.and(ns).map(float)
+}
+
+fn latency_mean(sample: &Sample) -> Option<f64> {
+    sample.run.case.rate_per_s?;
+    sample.paced.one_way_ns_mean.or(sample.round_trip_ns_mean)
 }
 
 /// The metrics that have a name.
@@ -91,6 +101,13 @@ pub const METRICS: &[SampleMetric] = &[
         better: Better::Lower,
         about: "median latency of paced traffic from the schedule: one way, or of the round trip if messages are answered",
         value: |sample| paced(sample, sample.paced.one_way_ns_p50.or(sample.round_trip_ns_p50)),
+    },
+    SampleMetric {
+        name: "latency_mean",
+        unit: "ns",
+        better: Better::Lower,
+        about: "mean latency of paced traffic from the schedule",
+        value: latency_mean,
     },
     SampleMetric {
         name: "latency_p99",
@@ -203,7 +220,10 @@ impl Metric {
 
     /// Reads the name of a metric, or a table that selects numbers of an instrument.
     pub(super) fn read(entry: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
-        if entry.table().is_some() {
+        if let Some(table) = entry.table() {
+            if let Some(weight) = table.entries(&entry.path).find(|key| key.name == CPU_WEIGHT) {
+                return Self::read_cost(&weight, mistakes);
+            }
             return ObservationMetric::read(entry, mistakes).map(Self::Observed);
         }
         let Some(text) = entry.text() else {
@@ -231,6 +251,16 @@ impl Metric {
         None
     }
 
+    fn read_cost(weight: &Entry<'_, '_>, mistakes: &mut Mistakes) -> Option<Self> {
+        let valid = weight.number().filter(|number| number.is_finite() && *number >= 0.0);
+        if valid.is_none() {
+            let what = format!("{CPU_WEIGHT} must be a number of at least 0");
+            let remedy = "write the value of a unit of CPU time in units of latency, such as 0.1";
+            mistakes.add(weight.location(), what, remedy);
+        }
+        valid.map(Self::Cost)
+    }
+
     fn sample_metric(&self) -> Option<&'static SampleMetric> {
         let Self::Named(name) = self else { return None };
         METRICS.iter().find(|known| known.name == *name)
@@ -242,6 +272,9 @@ impl Metric {
             Self::Named(_) => (self.sample_metric()?.value)(sample),
             Self::Role(key) => (*sample.roles.get(key)?).map(float),
             Self::Observed(one) => one.value(sample, seen),
+            Self::Cost(weight) => latency_mean(sample)
+                .zip(cpu_ns_per_message(sample))
+                .map(|(latency, cpu)| latency + weight * cpu),
         };
         value.filter(|value| value.is_finite())
     }
@@ -255,7 +288,7 @@ impl Metric {
                 Better::Lower
             }
             Self::Named(_) => self.sample_metric().map_or(Better::Higher, |known| known.better),
-            Self::Role(_) => Better::Lower,
+            Self::Role(_) | Self::Cost(_) => Better::Lower,
             Self::Observed(one) => one.better,
         }
     }
@@ -264,7 +297,7 @@ impl Metric {
     pub fn instrument(&self) -> Option<&str> {
         match self {
             Self::Observed(seen) => Some(&seen.instrument),
-            Self::Named(_) | Self::Role(_) => None,
+            Self::Named(_) | Self::Role(_) | Self::Cost(_) => None,
         }
     }
 
@@ -285,6 +318,7 @@ impl Metric {
             },
             Self::Named(_) => self.sample_metric().map_or("", |known| known.unit),
             Self::Role(key) if key.ends_with("_ns") => "ns",
+            Self::Cost(_) => "ns",
             Self::Role(_) => "",
             Self::Observed(seen) => &seen.unit,
         }
@@ -296,6 +330,7 @@ impl Metric {
             Self::Named(name) => (*name).to_owned(),
             Self::Role(key) => key.clone(),
             Self::Observed(seen) => seen.label(),
+            Self::Cost(weight) => format!("latency + {weight} CPU"),
         }
     }
 }

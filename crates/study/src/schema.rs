@@ -274,5 +274,12 @@ fn metric() -> Value {
         "additionalProperties": { "type": ["string", "number"] },
     });
     all.push(seen);
+    all.push(json!({
+        "type": "object", "required": ["cpu_weight"], "additionalProperties": false,
+        "properties": { "cpu_weight": {
+            "type": "number", "minimum": 0,
+            "description": "mean latency of paced traffic plus this many times the CPU time per message",
+        } },
+    }));
     json!({ "anyOf": all })
 }
