@@ -1,6 +1,6 @@
 //! Workloads with several peers: every message of every peer arrives, and each peer has a line.
 
-use ipcperf_engine::channel::{MULTIPLEX, Mechanism, Multiplexing, OptionValues};
+use ipcperf_engine::channel::{MULTIPLEX, Mechanism, Multiplexing};
 use ipcperf_model::mechanism::Delivery;
 use ipcperf_model::peers::MAX_PEERS;
 use ipcperf_model::workload::{Arrangement, WORKLOADS, WorkloadKind};
@@ -8,7 +8,7 @@ use ipcperf_model::{Mode, Role};
 use serde_json::Value;
 
 use crate::max_message::largest_message;
-use crate::mechanisms::{apart, can_run, for_each, for_each_that_moves, peers};
+use crate::mechanisms::{apart, can_run, for_each, for_each_that_moves, peers, values};
 use crate::results::{ResultsFile, lines, number};
 use crate::sandbox::Sandbox;
 
@@ -90,7 +90,7 @@ fn as_many_pairs_as_are_allowed_can_be_opened() {
 fn every_way_to_wait_for_several_is_used() {
     for_each_that_moves(|mechanism| {
         let has_choice = mechanism.options.iter().any(|option| option.name == MULTIPLEX.name);
-        let OptionValues::OneOf(ways) = MULTIPLEX.values else { panic!("words") };
+        let ways = values(&MULTIPLEX);
         let mut workloads = workloads(mechanism);
         workloads.retain(|workload| workload.facts().arrangement == Arrangement::ManyToOne);
         if has_choice {
@@ -100,8 +100,8 @@ fn every_way_to_wait_for_several_is_used() {
             check(mechanism, &workloads, &arguments, 40);
         }
         assert!(ways.iter().all(|way| {
-            let options = [(MULTIPLEX.name.to_owned(), (*way).to_owned())].into();
-            (Multiplexing::from_options(&options) == Multiplexing::Poll) == (*way == "poll")
+            let options = [(MULTIPLEX.name.to_owned(), way.clone())].into();
+            (Multiplexing::from_options(&options) == Multiplexing::Poll) == (way == "poll")
         }));
     });
 }

@@ -89,7 +89,7 @@ impl ManyPeers {
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
-            Self::Multiplexed => "a connection each; waits for all in epoll or poll",
+            Self::Multiplexed => "a connection each; waits for all in epoll, poll or io_uring",
             Self::Polled => "a connection each; polls them in turn",
             Self::OneByOne => "a connection each; cannot wait for several",
             Self::TwoPeersOnly(_) => "no",

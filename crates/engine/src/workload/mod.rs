@@ -20,6 +20,8 @@ mod sender_loop;
 mod slow_messages;
 mod stream;
 mod transfer;
+#[cfg(target_os = "linux")]
+mod uring_polls;
 
 use std::ops::Range;
 

@@ -9,6 +9,8 @@ use ipcperf_model::{Failure, FailureKind};
 use rustix::io::Errno;
 use rustix::thread::sched_yield;
 
+#[cfg(target_os = "linux")]
+use super::uring_polls::UringPolls;
 use crate::channel::{MessageEnd, Multiplexing, PeerPlacement};
 #[cfg(target_os = "linux")]
 use crate::harness_failure;
@@ -26,6 +28,9 @@ pub enum Multiplexer {
     /// In `epoll_wait`, on an instance where their descriptors are registered.
     #[cfg(target_os = "linux")]
     Epoll(OwnedFd),
+    /// In `io_uring_enter`, with polls of their descriptors.
+    #[cfg(target_os = "linux")]
+    Uring(UringPolls),
     /// By asking each in turn.
     Turns(PeerPlacement),
 }
@@ -54,6 +59,15 @@ impl Multiplexer {
             }
             #[cfg(target_os = "linux")]
             Multiplexing::Epoll => register(ends),
+            #[cfg(target_os = "linux")]
+            Multiplexing::Uring => {
+                let descriptors = ends
+                    .iter()
+                    .map(|end| Ok(end.descriptors().ok_or_else(no_readiness)?.read.as_raw_fd()));
+                let polls = UringPolls::new(descriptors.collect::<Result<_, Failure>>()?);
+                let failed = |errno| harness_failure(FailureKind::SetUp, "io_uring_setup", errno);
+                polls.map(Self::Uring).map_err(failed)
+            }
         }
     }
 
@@ -72,6 +86,8 @@ impl Multiplexer {
             Self::Poll(watched) => wait_in_poll(watched, ready),
             #[cfg(target_os = "linux")]
             Self::Epoll(epoll) => wait_in_epoll(epoll, ready),
+            #[cfg(target_os = "linux")]
+            Self::Uring(polls) => polls.wait(ready),
             Self::Turns(placement) => return Ok(take_turns(ends, *placement, ready)),
         };
         match waited {

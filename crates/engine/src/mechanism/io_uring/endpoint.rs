@@ -6,14 +6,14 @@ mod ring;
 use std::fs::read_to_string;
 use std::os::fd::OwnedFd;
 
-use ipcperf_model::{Failure, Unavailable};
-use rustix::io::Errno;
+use ipcperf_model::Failure;
 use rustix::net::SocketType;
 use rustix::process::{Resource, getrlimit};
 
 use super::{DEPTH, REGISTERED};
 use crate::channel::{Channel, Limit, Mechanism, Opened, Setup};
 use crate::mechanism::socket::{SocketEnd, unix_pair};
+use crate::platform::uring;
 use crate::worker;
 use crate::workload::pool_bytes;
 use end::UringEnd;
@@ -21,53 +21,12 @@ use ring::Registered;
 
 /// The part of `io-uring` that needs Linux.
 pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
-    availability: available,
+    availability: uring::available,
     limit,
     in_flight_messages,
     execute: worker::execute::<Uring>,
     ..Mechanism::BASE
 };
-
-fn available() -> Result<(), Unavailable> {
-    ring::probe().map_err(|errno| {
-        let disabled = read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
-        unavailable(errno, disabled.trim())
-    })
-}
-
-/// Explains `errno` when `kernel.io_uring_disabled` is `disabled`.
-fn unavailable(errno: Errno, disabled: &str) -> Unavailable {
-    let explain = |reason: String, remedy: &str| Unavailable { reason, remedy: remedy.to_owned() };
-    match (errno, disabled) {
-        (Errno::NOSYS, _) => explain(
-            format!("io_uring_setup: {errno}"),
-            "needs Linux 5.12 with CONFIG_IO_URING, and no seccomp filter that hides the call",
-        ),
-        (Errno::OPNOTSUPP, _) => explain(
-            "this kernel's io_uring lacks an operation that ipcperf needs".to_owned(),
-            "needs Linux 5.12",
-        ),
-        (Errno::PERM, "1") => explain(
-            "kernel.io_uring_disabled is 1: only members of kernel.io_uring_group and processes \
-                with CAP_SYS_ADMIN may use io_uring"
-                .to_owned(),
-            "set it to 0 with sysctl, join that group, or run with CAP_SYS_ADMIN",
-        ),
-        (Errno::PERM, "2") => explain(
-            "kernel.io_uring_disabled is 2: io_uring is disabled for all processes".to_owned(),
-            "set it to 0 with sysctl",
-        ),
-        (Errno::PERM | Errno::ACCESS, _) => explain(
-            format!("io_uring_setup: {errno}"),
-            "needs a seccomp filter that allows io_uring_setup, io_uring_enter and \
-                io_uring_register; the default filters of containers do not",
-        ),
-        _ => explain(
-            format!("io_uring_setup: {errno}"),
-            "raise the limits on descriptors and locked memory: ulimit -n, ulimit -l",
-        ),
-    }
-}
 
 /// Returns the largest message whose buffers can be registered; `None` if buffers are not registered or this
 /// process may lock unlimited memory.
@@ -144,23 +103,6 @@ mod tests {
     use ipcperf_model::message_options::BufferReuse;
 
     use super::*;
-
-    #[test]
-    fn each_refusal_has_its_remedy() {
-        for (errno, disabled, reason, remedy) in [
-            (Errno::NOSYS, "", "not implemented", "CONFIG_IO_URING"),
-            (Errno::PERM, "2", "is 2", "sysctl"),
-            (Errno::PERM, "1", "io_uring_group", "join"),
-            (Errno::PERM, "0", "not permitted", "seccomp"),
-            (Errno::PERM, "", "not permitted", "seccomp"),
-            (Errno::OPNOTSUPP, "0", "lacks", "5.12"),
-            (Errno::NOMEM, "0", "memory", "ulimit -l"),
-        ] {
-            let explained = unavailable(errno, disabled);
-            assert!(explained.reason.contains(reason), "{}", explained.reason);
-            assert!(explained.remedy.contains(remedy), "{}", explained.remedy);
-        }
-    }
 
     #[test]
     fn buffers_that_can_be_registered_are_those_that_will_be() {

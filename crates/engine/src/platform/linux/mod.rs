@@ -8,6 +8,7 @@ pub(crate) mod random;
 pub(crate) mod socket_options;
 pub(crate) mod sysctl;
 pub(crate) mod thread;
+pub(crate) mod uring;
 
 pub(crate) use super::linux_or_freebsd::{affinity, close_on_exec, parent_death};
 pub(crate) use rustix::thread::futex;

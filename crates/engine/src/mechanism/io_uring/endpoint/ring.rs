@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::thread;
 use std::time::Duration;
-use std::{io, thread};
 
 use io_uring::squeue::{Entry, Flags};
-use io_uring::{IoUring, Probe, opcode, types};
+use io_uring::{IoUring, opcode, types};
 use rustix::io::Errno;
 
 use crate::channel::Setup;
+use crate::platform::uring;
 
 /// Resources registered with the kernel in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,39 +75,6 @@ const REGISTER_DELAY: Duration = Duration::from_millis(10);
 /// Placeholder result of an operation that has not completed.
 const IN_PROGRESS: i32 = i32::MIN;
 
-fn errno(error: &io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
-}
-
-/// Creates rings for `operations` operations. The flags tell the kernel that a single thread uses them and
-/// that deferred work runs in that thread's own calls; kernels before 6.1 do not know these flags.
-fn create_rings(operations: u32) -> Result<IoUring, Errno> {
-    let made = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(operations);
-    match made {
-        Err(error) if errno(&error) == Errno::INVAL => IoUring::new(operations),
-        other => other,
-    }
-    .map_err(|error| errno(&error))
-}
-
-/// Makes all three io_uring calls once. Returns `EOPNOTSUPP` if the kernel's io_uring is too old.
-pub(super) fn probe() -> Result<(), Errno> {
-    let mut queues = create_rings(1)?;
-    let mut probe = Probe::new();
-    queues.submitter().register_probe(&mut probe).map_err(|error| match errno(&error) {
-        Errno::INVAL => Errno::OPNOTSUPP,
-        other => other,
-    })?;
-    // This feature arrived in the same version as chains that a short send ends.
-    if !queues.params().is_feature_native_workers() || !probe.is_supported(opcode::Send::CODE) {
-        return Err(Errno::OPNOTSUPP);
-    }
-    // SAFETY: a no-op refers to no memory.
-    let queued = unsafe { queues.submission().push(&opcode::Nop::new().build()) };
-    queued.map_err(|_| Errno::NOBUFS)?;
-    queues.submit_and_wait(1).map(drop).map_err(|error| errno(&error))
-}
-
 /// A socket and the io_uring of the only thread that uses it.
 pub(super) struct Ring {
     queues: IoUring,
@@ -127,7 +95,7 @@ impl Ring {
         operations: usize,
         registered: Registered,
     ) -> Result<Self, Errno> {
-        let queues = create_rings(u32::try_from(operations).map_err(|_| Errno::INVAL)?)?;
+        let queues = uring::create(u32::try_from(operations).map_err(|_| Errno::INVAL)?)?;
         let mut ring = Self {
             queues,
             socket: types::Fd(socket.as_raw_fd()),
@@ -138,7 +106,7 @@ impl Ring {
         };
         if registered.files() {
             let files = [socket.as_raw_fd()];
-            ring.queues.submitter().register_files(&files).map_err(|error| errno(&error))?;
+            ring.queues.submitter().register_files(&files).map_err(|error| uring::errno(&error))?;
             (ring.socket, ring.flags) = (types::Fd(0), Flags::FIXED_FILE);
         }
         Ok(ring)
@@ -166,7 +134,7 @@ impl Ring {
             // SAFETY: the kernel pins the pages from now on. It reads and writes them in operations only, and
             // each operation is given memory that is borrowed until it completes.
             let registered = unsafe { self.queues.submitter().register_buffers(addresses) };
-            match registered.map_err(|error| errno(&error)) {
+            match registered.map_err(|error| uring::errno(&error)) {
                 Err(Errno::NOMEM) => thread::sleep(REGISTER_DELAY),
                 other => return other,
             }
@@ -239,7 +207,7 @@ impl Ring {
         while open > 0 {
             self.calls += 1;
             if let Err(error) = self.queues.submit_and_wait(open) {
-                retry_or_abort(errno(&error));
+                retry_or_abort(uring::errno(&error));
             }
             for done in self.queues.completion() {
                 let index = usize::try_from(done.user_data()).unwrap_or(usize::MAX);
@@ -277,7 +245,7 @@ mod tests {
     /// Without links the order usually holds until a socket is full, but never after a failure.
     #[test]
     fn what_follows_a_send_that_failed_is_cancelled() {
-        if probe().is_err() {
+        if uring::available().is_err() {
             return;
         }
         let (unix, kind) = (AddressFamily::UNIX, SocketType::STREAM);
