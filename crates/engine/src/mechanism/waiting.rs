@@ -1,6 +1,7 @@
 //! Endpoints that wait in another way than in the transfer itself: until their descriptor is ready, as programs with several
 //! descriptors do, or by trying again and again, as programs do that have a CPU to spare.
 
+#[cfg(target_os = "linux")]
 mod nonblocking;
 mod readiness;
 #[cfg(target_os = "linux")]
@@ -21,6 +22,7 @@ use crate::channel::{
 };
 use crate::worker;
 
+#[cfg(target_os = "linux")]
 pub(super) use nonblocking::NonblockingWait;
 pub(super) use readiness::Readiness;
 pub(super) use spin::{AnyWait, Spinning, TryTransfer};

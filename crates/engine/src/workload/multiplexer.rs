@@ -30,7 +30,7 @@ pub enum Multiplexer {
     Epoll(OwnedFd),
     /// In `io_uring_enter`, with polls of their descriptors.
     #[cfg(target_os = "linux")]
-    Uring(UringPolls),
+    Uring(Box<UringPolls>),
     /// By asking each in turn.
     Turns(PeerPlacement),
 }
@@ -66,7 +66,7 @@ impl Multiplexer {
                     .map(|end| Ok(end.descriptors().ok_or_else(no_readiness)?.read.as_raw_fd()));
                 let polls = UringPolls::new(descriptors.collect::<Result<_, Failure>>()?);
                 let failed = |errno| harness_failure(FailureKind::SetUp, "io_uring_setup", errno);
-                polls.map(Self::Uring).map_err(failed)
+                polls.map(|polls| Self::Uring(Box::new(polls))).map_err(failed)
             }
         }
     }

@@ -156,11 +156,10 @@ impl RunInstruments {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time of seconds")]
 fn paced_result(paced: &PacedMeasurement) -> PacedResult {
     PacedResult {
         slow_messages: paced.slow_messages.clone(),
-        median_from_send_ns: paced.from_send.p50_ns.unwrap_or_default() as u64,
+        median_from_send_ns: paced.from_send.p50_ns.unwrap_or_default(),
     }
 }
 
