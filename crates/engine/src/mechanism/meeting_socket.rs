@@ -1,21 +1,26 @@
-//! Stream sockets of two programs: one listens, the other one connects and names the secret of the run.
+//! Sockets of two programs: one listens, the other one connects and names the secret of the run. With datagrams, both name
+//! it.
 //!
 //! Every local process may connect to a port, and every process of a user to this user's sockets, so the accepted
 //! connection need not be the peer's. One of another user or without the secret is closed, and the next one is awaited.
 
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ipcperf_model::{Failure, FailureKind};
+use ipcperf_model::{Failure, FailureKind, Role};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio, read, write};
 use rustix::net::addr::SocketAddrArg;
-use rustix::net::{connect, listen};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketType, bind, connect, listen, recv,
+    send,
+};
 use rustix::process::geteuid;
 
 use super::setup_failure::setup_failure;
 use crate::channel::{Meeting, Visitors};
-use crate::platform::close_on_exec::{SocketFlags, accept_with};
+use crate::platform::close_on_exec::{SocketFlags, accept_with, socket_with};
 use crate::platform::socket_options::peer_uid;
 
 /// Length requested for the queue; the system grants at most `net.core.somaxconn`.
@@ -98,4 +103,62 @@ pub(super) fn connect_to_peer(
         Ok(_) => Err(Failure::new(FailureKind::SetUp, "naming the secret")),
         Err(errno) => Err(setup_failure("naming the secret", errno)),
     }
+}
+
+/// Connects the two peers by Unix domain sockets of `kind`, at the path of `name`: the receiver listens there.
+pub(super) fn meet_at_path(
+    kind: SocketType,
+    name: &str,
+    meeting: &Meeting<'_>,
+) -> Result<OwnedFd, Failure> {
+    let path = meeting.socket_path(name);
+    let (address, shown) = (path_address(&path)?, path.display().to_string());
+    match meeting.role() {
+        Role::Receiver => {
+            let listener = new_socket(kind)?;
+            bind(&listener, &address).map_err(|e| setup_failure("bind", e))?;
+            accept_peer(&listener, &shown, expected_user, meeting)
+        }
+        _ => connect_to_peer(|| new_socket(kind), &address, &shown, meeting),
+    }
+}
+
+/// Returns the address of a Unix domain socket at `path`.
+pub(super) fn path_address(path: &Path) -> Result<SocketAddrUnix, Failure> {
+    SocketAddrUnix::new(path).map_err(|_| {
+        Failure::new(FailureKind::SetUp, "the socket's path exceeds 107 bytes")
+            .with_remedy("set TMPDIR to a shorter path")
+    })
+}
+
+/// Creates a Unix domain socket.
+pub(super) fn new_socket(kind: SocketType) -> Result<OwnedFd, Failure> {
+    socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)
+        .map_err(|e| setup_failure("socket(AF_UNIX)", e))
+}
+
+/// Exchanges the secret with the peer at `address`, to which the datagram socket `socket` is connected: a datagram reaches a
+/// socket that is bound, even before it is connected.
+pub(super) fn exchange_secrets(
+    socket: &OwnedFd,
+    address: &str,
+    meeting: &Meeting<'_>,
+) -> Result<(), Failure> {
+    let secret = meeting.secret().into_bytes();
+    // Datagrams of others may fill the queue of a Unix domain socket until its owner has connected it.
+    let is_full = |errno| matches!(errno, Errno::AGAIN | Errno::INTR | Errno::NOBUFS);
+    let sends = || send(socket, &secret, SendFlags::DONTWAIT);
+    meeting.retry(&format!("sending to {address}"), is_full, sends)?;
+    let mut named = vec![0; secret.len()];
+    let is_early = |errno| matches!(errno, Errno::AGAIN | Errno::INTR);
+    let receives = || match recv(socket, &mut named[..], RecvFlags::DONTWAIT)? {
+        (bytes, _) if named[..bytes] == secret => Ok(()),
+        _ => Err(Errno::AGAIN),
+    };
+    meeting.retry(&format!("waiting for a datagram from {address}"), is_early, receives)
+}
+
+/// Discards the datagrams that `socket` has received: those of others, from before it was connected.
+pub(super) fn discard_received(socket: &OwnedFd) {
+    while recv(socket, &mut [0_u8; 1][..], RecvFlags::DONTWAIT).is_ok() {}
 }

@@ -18,6 +18,7 @@ mod iceoryx;
 mod iceoryx_facts;
 #[cfg(target_os = "linux")]
 mod mapping;
+mod meeting_fds;
 mod meeting_socket;
 #[cfg(target_os = "linux")]
 mod memfd;

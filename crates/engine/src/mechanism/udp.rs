@@ -1,6 +1,5 @@
 //! `udp`: datagrams over the loopback interface.
 
-use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, OwnedFd};
 
 use ipcperf_model::mechanism::{
@@ -8,8 +7,9 @@ use ipcperf_model::mechanism::{
 };
 use ipcperf_model::{Failure, Mode, Role};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, SocketType, connect, getsockname, recv, send};
+use rustix::net::{SocketType, connect, getsockname};
 
+use super::meeting_socket::{discard_received, exchange_secrets};
 use super::setup_failure::setup_failure;
 use super::socket::{flags, set_buffers};
 use super::tcp::{ANY_PORT, available, bind_loopback, publish_port, published_address};
@@ -90,24 +90,10 @@ impl Meet for Udp {
         let address = published_address(other, meeting)?;
         let what = format!("connecting to {address}");
         meeting.retry(&what, |_| false, || connect(&socket, &address))?;
-        greet(&socket, &address, meeting)?;
+        exchange_secrets(&socket, &address.to_string(), meeting)?;
         let granted_bytes = set_buffers(&socket, setup)?.receive_bytes;
         Ok((UdpEnd { socket }, Granted { kernel_buffer_bytes: Some(granted_bytes) }))
     }
-}
-
-/// Exchanges the secret with the peer at `address`: a datagram reaches a socket that is bound, even before it is connected.
-fn greet(socket: &OwnedFd, address: &SocketAddrV4, meeting: &Meeting<'_>) -> Result<(), Failure> {
-    let secret = meeting.secret().into_bytes();
-    let sends = || send(socket, &secret, SendFlags::empty());
-    meeting.retry(&format!("sending to {address}"), |errno| errno == Errno::INTR, sends)?;
-    let mut named = vec![0; secret.len()];
-    let is_early = |errno| matches!(errno, Errno::AGAIN | Errno::INTR);
-    let receives = || match recv(socket, &mut named[..], RecvFlags::DONTWAIT)? {
-        (bytes, _) if named[..bytes] == secret => Ok(()),
-        _ => Err(Errno::AGAIN),
-    };
-    meeting.retry(&format!("waiting for a datagram from {address}"), is_early, receives)
 }
 
 fn bind_pair(setup: &Setup<'_>) -> Result<[OwnedFd; 2], Errno> {
@@ -149,7 +135,7 @@ impl Endpoint for UdpEnd {
     }
 
     fn drain(&mut self) {
-        while recv(&self.socket, &mut [0_u8; 1][..], RecvFlags::DONTWAIT).is_ok() {}
+        discard_received(&self.socket);
     }
 
     fn descriptors(&self) -> Option<Descriptors<'_>> {

@@ -2,16 +2,15 @@
 
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use ipcperf_model::mechanism::{
     Boundaries, Delivery, Helper, PayloadPath, PayloadTransfer, PeerDeath, Unrelated,
 };
-use ipcperf_model::{Failure, FailureKind, Mode, Role};
+use ipcperf_model::{Failure, Mode, Role};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind};
 
 use super::TempDir;
-use super::meeting_socket::{accept_peer, connect_to_peer, expected_user};
+use super::meeting_socket::{accept_peer, connect_to_peer, expected_user, path_address};
 use super::self_connect::{self, is_from_this_process};
 use super::setup_failure::setup_failure;
 use super::socket::{SocketEnd, flags, open_endpoints, own_endpoint};
@@ -107,13 +106,6 @@ impl Meet for UnixStreamNamed {
         };
         own_endpoint(socket, setup)
     }
-}
-
-fn path_address(path: &Path) -> Result<SocketAddrUnix, Failure> {
-    SocketAddrUnix::new(path).map_err(|_| {
-        Failure::new(FailureKind::SetUp, "the socket's path exceeds 107 bytes")
-            .with_remedy("set TMPDIR to a shorter path")
-    })
 }
 
 fn make(setup: &Setup<'_>) -> Result<OwnedFd, Failure> {
