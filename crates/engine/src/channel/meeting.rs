@@ -11,8 +11,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use ipcperf_model::{Failure, FailureKind, Role};
-use rustix::fs::{Mode, chmod};
+use rustix::fs::{Mode, chmod, stat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::{Channel, Granted, Setup};
@@ -102,6 +103,42 @@ pub struct ProgramPart {
     pub place: MeetingPlace,
 }
 
+/// Users of the two peers of one connection, and of the command, as the system shows them to the calling peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerUsers {
+    /// User of the calling peer.
+    pub own: u32,
+    /// User of the other peer.
+    pub other: u32,
+    /// User of the command, which removes what killed peers leave behind, if it is this user's.
+    pub command: u32,
+}
+
+/// Peer that creates an object which a killed peer would leave behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Creator {
+    /// The calling peer.
+    ThisPeer,
+    /// The other peer.
+    OtherPeer,
+    /// None: the command could not remove what either of them leaves.
+    Neither,
+}
+
+impl PeerUsers {
+    /// Returns which peer creates such an object: one of the command's user, the receiver if both are. `role` is that of the
+    /// calling peer.
+    #[must_use]
+    pub fn creator(self, role: Role) -> Creator {
+        match (self.own == self.command, self.other == self.command) {
+            (false, false) => Creator::Neither,
+            (true, true) if role != Role::Receiver => Creator::OtherPeer,
+            (true, _) => Creator::ThisPeer,
+            (false, true) => Creator::OtherPeer,
+        }
+    }
+}
+
 /// Meeting of the two peers of one connection, as one of them sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Meeting<'a> {
@@ -128,6 +165,26 @@ impl<'a> Meeting<'a> {
     #[must_use]
     pub fn visitors(&self) -> Visitors {
         self.place.visitors
+    }
+
+    /// Finds out the users of both peers. Where they may differ, each peer shows its own by a file in the folder.
+    ///
+    /// # Errors
+    /// Returns [`FailureKind::Unreachable`] if the other peer does not show its user, and [`FailureKind::SetUp`] if a file
+    /// cannot be written or examined.
+    pub fn users(&self) -> Result<PeerUsers, Failure> {
+        let own = geteuid().as_raw();
+        if self.place.visitors == Visitors::SameUser {
+            return Ok(PeerUsers { own, other: own, command: own });
+        }
+        let [shows, looks] = match self.role {
+            Role::Receiver => ["receiver-user", "sender-user"],
+            _ => ["sender-user", "receiver-user"],
+        };
+        self.publish(shows, "")?;
+        self.published(looks)?;
+        let other = owner(&self.path(looks))?;
+        Ok(PeerUsers { own, other, command: owner(&self.place.folder)? })
     }
 
     /// Secret that both peers know.
@@ -224,6 +281,34 @@ fn read(path: &Path) -> Result<String, Errno> {
         .ok_or(Errno::BADMSG)
 }
 
+fn owner(path: &Path) -> Result<u32, Failure> {
+    stat(path).map(|status| status.st_uid).map_err(|errno| {
+        let place = format!("examining {}", path.display());
+        Failure::from_errno(FailureKind::SetUp, place, errno.raw_os_error())
+    })
+}
+
 fn unreachable(place: String, errno: Errno) -> Failure {
     Failure::from_errno(FailureKind::Unreachable, place, errno.raw_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_can_remove_what_the_creator_leaves() {
+        use Creator::{Neither, OtherPeer, ThisPeer};
+
+        for (own, other, of_sender, of_receiver) in [
+            (0, 0, OtherPeer, ThisPeer),
+            (0, 1000, ThisPeer, ThisPeer),
+            (1000, 0, OtherPeer, OtherPeer),
+            (1000, 1001, Neither, Neither),
+        ] {
+            let users = PeerUsers { own, other, command: 0 };
+            assert_eq!(users.creator(Role::Sender), of_sender);
+            assert_eq!(users.creator(Role::Receiver), of_receiver);
+        }
+    }
 }

@@ -17,7 +17,7 @@ pub use facts::{
     Choice, Documentation, FormattedFact, Limit, ManyPeers, Mechanism, MeetFn, OptionSpec,
     OptionValues, ProgramReport, UnavailableValue,
 };
-pub use meeting::{Meet, Meeting, MeetingPlace, Part, ProgramPart, Visitors};
+pub use meeting::{Creator, Meet, Meeting, MeetingPlace, Part, PeerUsers, ProgramPart, Visitors};
 pub use message_end::{EndTraits, MessageEnd};
 pub use multiplexing::{MULTIPLEX, Multiplexing};
 

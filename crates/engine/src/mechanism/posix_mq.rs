@@ -2,6 +2,8 @@
 
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 mod endpoint;
+#[cfg(target_os = "linux")]
+mod meeting;
 
 use ipcperf_model::Mode;
 use ipcperf_model::mechanism::{
@@ -12,6 +14,9 @@ use ipcperf_model::mechanism::{
 use super::needs_linux::or_freebsd as endpoint;
 use super::waiting::{WAIT, WAITS};
 use crate::channel::{Documentation, MULTIPLEX, ManyPeers, Mechanism};
+
+/// A queue can be passed to another program where it is a descriptor.
+const MODES: &[Mode] = if cfg!(target_os = "linux") { &Mode::ALL } else { &Mode::INHERITED };
 
 /// Facts about `posix-mq`.
 pub(super) const MECHANISM: Mechanism = Mechanism {
@@ -27,12 +32,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     helper: Helper::None,
     many_peers: ManyPeers::Multiplexed,
     options: &[WAIT, MULTIPLEX],
-    modes: &Mode::INHERITED,
+    modes: MODES,
     documentation: Documentation {
         how_it_works: "mq_send copies a message into the kernel, and mq_receive copies it out. The message is copied \
             twice even if the receiver already waits. mq_receive returns the oldest message of the highest priority; \
             ipcperf uses only one priority. mq_send sleeps if the queue is full, and mq_receive sleeps if it is \
-            empty. A program finds a queue by its name; ipcperf removes the name before the peers start.",
+            empty. A program finds a queue by its name; ipcperf removes the name before the peers start. In mode \
+            2exec, one peer creates both queues, removes their names at once, and passes their descriptors to the other \
+            peer (SCM_RIGHTS), over a Unix domain socket with a path: a queue with a name would be visible to every user.",
         message_boundaries: "Kept: each mq_receive returns one message.",
         minimum_kernel: "Linux 2.6.6, with CONFIG_POSIX_MQUEUE.",
         defaults_that_matter: "A message has at most fs.mqueue.msgsize_max (8192) bytes. Larger messages need \

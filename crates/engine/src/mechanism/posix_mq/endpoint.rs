@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use crate::buffer::Buffer;
 use crate::channel::{
-    Blocking, Channel, Descriptors, Endpoint, Granted, Limit, Mechanism, Opened, Setup,
+    Blocking, Channel, Descriptors, Endpoint, Granted, Limit, Mechanism, MeetFn, Opened, Setup,
 };
 use crate::leftovers::message_queue::{QueueDirection, queue_name};
 use crate::leftovers::{RunNames, run_names};
@@ -21,36 +21,54 @@ pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     availability: message_queue::available,
     limit: |_| Some(limit()),
     execute: waiting::execute::<PosixMq, AnyWait>,
+    meet: MEET,
     ..Mechanism::BASE
 };
+
+/// A queue can be passed to another program where it is a descriptor.
+#[cfg(target_os = "linux")]
+const MEET: Option<MeetFn> = Some(waiting::meet::<PosixMq, AnyWait>);
+#[cfg(not(target_os = "linux"))]
+const MEET: Option<MeetFn> = None;
 
 fn limit() -> Limit {
     let (bytes, reason) = message_queue::max_message();
     Limit { bytes, reason }
 }
 
-struct PosixMq;
+pub(super) struct PosixMq;
 
 impl Channel for PosixMq {
     type End = PosixMqEnd;
 
     fn open(setup: &Setup<'_>) -> Result<Opened<PosixMqEnd>, Failure> {
-        let names = run_names()?;
-        let (there, messages) = create_queue(setup, &names, QueueDirection::Forward)?;
-        let (back, _) = create_queue(setup, &names, QueueDirection::Reverse)?;
+        let Queues { there, back, messages } = create_queues(setup, &run_names()?)?;
         let copy =
             |queue: &MessageQueue| queue.try_clone().map_err(|errno| setup_failure("dup", errno));
-        let message_bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX);
-        let end = |out, into| PosixMqEnd {
-            outgoing: out,
-            incoming: into,
-            message_bytes,
-            receive_buffer: None,
-        };
-        let (sender, receiver) = (end(copy(&there)?, copy(&back)?), end(back, there));
-        let granted = Granted { kernel_buffer_bytes: Some(messages * setup.buffer_bytes) };
-        Ok(Opened { sender, receiver, granted })
+        let sender = PosixMqEnd::new(setup, copy(&there)?, copy(&back)?);
+        let receiver = PosixMqEnd::new(setup, back, there);
+        Ok(Opened { sender, receiver, granted: granted(setup, messages) })
     }
+}
+
+/// The queues of a connection.
+pub(super) struct Queues {
+    pub(super) there: MessageQueue,
+    pub(super) back: MessageQueue,
+    /// Number of messages that the first one holds.
+    pub(super) messages: u64,
+}
+
+/// Creates the queues of a connection, already unlinked.
+pub(super) fn create_queues(setup: &Setup<'_>, names: &RunNames) -> Result<Queues, Failure> {
+    let (there, messages) = create_queue(setup, names, QueueDirection::Forward)?;
+    let (back, _) = create_queue(setup, names, QueueDirection::Reverse)?;
+    Ok(Queues { there, back, messages })
+}
+
+/// Returns the size of a queue of `messages` messages.
+pub(super) fn granted(setup: &Setup<'_>, messages: u64) -> Granted {
+    Granted { kernel_buffer_bytes: Some(messages * setup.buffer_bytes) }
 }
 
 /// Creates a queue, already unlinked, and returns it with the number of messages that it holds: as many as
@@ -86,7 +104,7 @@ fn open(setup: &Setup<'_>, name: &CStr, messages: u64) -> Result<MessageQueue, E
 }
 
 #[derive(Debug)]
-struct PosixMqEnd {
+pub(super) struct PosixMqEnd {
     outgoing: MessageQueue,
     incoming: MessageQueue,
     message_bytes: usize,
@@ -132,6 +150,11 @@ impl TryTransfer for PosixMqEnd {
 }
 
 impl PosixMqEnd {
+    pub(super) fn new(setup: &Setup<'_>, outgoing: MessageQueue, incoming: MessageQueue) -> Self {
+        let message_bytes = usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX);
+        Self { outgoing, incoming, message_bytes, receive_buffer: None }
+    }
+
     #[inline]
     fn receive_with(
         &mut self,

@@ -41,6 +41,22 @@ impl MessageQueue {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(queue) }))
     }
 
+    /// Takes over the descriptor of a queue that another program has opened.
+    pub(crate) fn from_descriptor(queue: OwnedFd) -> Self {
+        Self(queue)
+    }
+
+    /// Returns the number of messages for which the queue has room.
+    pub(crate) fn capacity(&self) -> Result<u64, Errno> {
+        // SAFETY: all zero is a valid value of these plain numbers, and the call writes only to this value.
+        let facts = unsafe {
+            let mut facts: libc::mq_attr = std::mem::zeroed();
+            errno_result(libc::mq_getattr(self.0.as_raw_fd(), &raw mut facts))?;
+            facts
+        };
+        u64::try_from(facts.mq_maxmsg).map_err(|_| Errno::INVAL)
+    }
+
     /// Sends `bytes` as one message.
     #[inline]
     pub(crate) fn send(&self, bytes: &[u8]) -> Result<(), Errno> {
