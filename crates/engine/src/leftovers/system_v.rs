@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(target_os = "linux")]
 pub(super) use linux::existing;
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{create, remove_all};
+pub(crate) use linux::{CreatedObject, create, remove_all};
 #[cfg(not(target_os = "linux"))]
 pub(super) use unsupported::existing;
 

@@ -27,13 +27,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     unrelated: Unrelated::Yes,
     helper: Helper::None,
     options: &[WAIT_SPIN],
-    modes: &Mode::INHERITED,
+    modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "msgsnd copies a message into the kernel, and msgrcv copies it out. Each message has a type, \
             which is a number. msgrcv returns the oldest message of the requested type. Both calls require that the \
             type is directly in front of the payload in memory. ipcperf keeps the payload elsewhere, so each peer \
             makes one more copy in its own memory. The kernel keeps a queue until it is removed. The peer that exits \
-            first removes the queue. If the queue still exists after the run, the ipcperf command removes it.",
+            first removes the queue. If the queue still exists after the run, the ipcperf command removes it. In mode 2exec, one \
+            peer creates the queue, and the other one finds it by its key.",
         message_boundaries: "Kept: each msgrcv returns one message.",
         minimum_kernel: "Any, with CONFIG_SYSVIPC.",
         defaults_that_matter: "A message has at most kernel.msgmax (8192) bytes, and a queue holds \

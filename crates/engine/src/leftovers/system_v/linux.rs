@@ -35,15 +35,22 @@ struct SemaphoreStatus {
     _rest: [libc::c_ulong; 4],
 }
 
+/// An object that was created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CreatedObject {
+    pub(crate) key: libc::key_t,
+    pub(crate) id: libc::c_int,
+}
+
 /// Creates an object under the first free key of `names`, through `get`, which takes a key and flags.
 pub(crate) fn create(
     names: &RunNames,
     get: impl Fn(libc::key_t, libc::c_int) -> libc::c_int,
-) -> Result<libc::c_int, Errno> {
+) -> Result<CreatedObject, Errno> {
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
     let mut made = Err(Errno::EXIST);
     for key in names.token().system_v_keys() {
-        made = errno_result(get(key, flags));
+        made = errno_result(get(key, flags)).map(|id| CreatedObject { key, id });
         if made != Err(Errno::EXIST) {
             break;
         }
@@ -124,8 +131,37 @@ impl SystemV {
         }
     }
 
+    /// Makes `user` the owner of object `id`, which this user has created. Permissions of the owner are those of its creator
+    /// too, and nobody else's.
+    pub(crate) fn share(self, id: i32, user: u32) -> Result<(), Errno> {
+        // SAFETY: all zero is a valid value of these plain numbers, and each call reads or writes only a whole one.
+        let shared = unsafe {
+            match self {
+                Self::Queue => {
+                    let mut facts: libc::msqid_ds = std::mem::zeroed();
+                    errno_result(libc::msgctl(id, libc::IPC_STAT, &raw mut facts))?;
+                    facts.msg_perm.uid = user;
+                    libc::msgctl(id, libc::IPC_SET, &raw mut facts)
+                }
+                Self::Semaphores => {
+                    let mut facts: SemaphoreStatus = std::mem::zeroed();
+                    errno_result(libc::semctl(id, 0, libc::IPC_STAT, &raw mut facts))?;
+                    facts.sem_perm.uid = user;
+                    libc::semctl(id, 0, libc::IPC_SET, &raw mut facts)
+                }
+                Self::Memory => {
+                    let mut facts: libc::shmid_ds = std::mem::zeroed();
+                    errno_result(libc::shmctl(id, libc::IPC_STAT, &raw mut facts))?;
+                    facts.shm_perm.uid = user;
+                    libc::shmctl(id, libc::IPC_SET, &raw mut facts)
+                }
+            }
+        };
+        errno_result(shared).map(drop)
+    }
+
     /// Removes object `id`. The kernel does not reuse an id soon: it includes a sequence number of its slot.
-    pub(in crate::leftovers) fn remove(self, id: i32) -> Result<(), Errno> {
+    pub(crate) fn remove(self, id: i32) -> Result<(), Errno> {
         // SAFETY: removal takes only numbers; the pointers for the object's data may be null.
         let removed = unsafe {
             match self {
@@ -160,7 +196,7 @@ mod tests {
 
     /// Some kernels lack System V IPC, and some environments forbid it.
     fn made(names: &RunNames) -> Option<i32> {
-        create(names, queue).ok()
+        create(names, queue).ok().map(|made| made.id)
     }
 
     #[test]

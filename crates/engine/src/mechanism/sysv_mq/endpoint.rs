@@ -1,12 +1,15 @@
 //! Implementation of `sysv-mq`.
 
-use ipcperf_model::Failure;
+use ipcperf_model::{Failure, Role};
 use rustix::io::Errno;
 
 use crate::buffer::Buffer;
-use crate::channel::{Blocking, Channel, Endpoint, Granted, Limit, Mechanism, Opened, Setup};
+use crate::channel::{
+    Blocking, Channel, Endpoint, Granted, Limit, Mechanism, Meet, Meeting, Opened, Setup,
+};
+use crate::leftovers::SystemV;
 use crate::mechanism::setup_failure::setup_failure;
-use crate::mechanism::sysv::{self, object_outcome};
+use crate::mechanism::sysv::{self, MeetingObject, Origin, object_outcome};
 use crate::mechanism::waiting::{self, Spinning, TryTransfer};
 use crate::platform::errno_result;
 use crate::platform::sysctl::read_sysctl;
@@ -17,6 +20,7 @@ pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     availability: || sysv::available("msgget", |key| unsafe { libc::msgget(key, 0) }),
     limit: |setup| Some(limit(setup)),
     execute: waiting::execute::<SysvMq, Spinning>,
+    meet: Some(waiting::meet::<SysvMq, Spinning>),
     ..Mechanism::BASE
 };
 
@@ -33,6 +37,9 @@ fn queue_bytes(setup: &Setup<'_>) -> u64 {
     setup.kernel_buffer_requested_bytes.map_or(max_bytes, |asked| asked.min(max_bytes))
 }
 
+/// What to do if no queue can be created.
+const REMEDY: &str = "raise kernel.msgmni with sysctl, or remove queues (see ipcs -q)";
+
 struct SysvMq;
 
 impl Channel for SysvMq {
@@ -41,45 +48,65 @@ impl Channel for SysvMq {
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         sysv::remove_on_parent_death();
         // SAFETY: the call takes only numbers.
-        let id = sysv::create(|key, flags| unsafe { libc::msgget(key, flags) }).map_err(|e| {
-            setup_failure("msgget", e)
-                .with_remedy("raise kernel.msgmni with sysctl, or remove queues (see ipcs -q)")
-        })?;
-        let end = |out, into| SysvMqEnd {
-            id,
-            send_type: out,
-            receive_type: into,
-            wait_flag: if setup.blocking == Blocking::Try { libc::IPC_NOWAIT } else { 0 },
-            text_bytes: usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 2),
-            message: None,
-            closes_on_drop: true,
-        };
+        let id = sysv::create(|key, flags| unsafe { libc::msgget(key, flags) })
+            .map_err(|e| setup_failure("msgget", e).with_remedy(REMEDY))?;
         // From here on a failure drops the endpoints, which remove the queue.
-        let (sender, receiver) = (end(1, 2), end(2, 1));
-        let bytes = resize(id, queue_bytes(setup)).map_err(|e| setup_failure("msgctl", e))?;
-        if setup.buffer_bytes > bytes {
-            // `msgsnd` would wait forever.
-            let place =
-                format!("a message of {} bytes: the queue holds {bytes}", setup.buffer_bytes);
-            return Err(setup_failure(&place, Errno::MSGSIZE)
-                .with_remedy("use smaller messages, or a larger --kernel-buffer"));
-        }
-        Ok(Opened { sender, receiver, granted: Granted { kernel_buffer_bytes: Some(bytes) } })
+        let [sender, receiver] =
+            [Role::Sender, Role::Receiver].map(|role| SysvMqEnd::new(id, role, setup));
+        let granted = grant(id, setup, Origin::Created)?;
+        Ok(Opened { sender, receiver, granted })
     }
+}
+
+impl Meet for SysvMq {
+    fn meet(setup: &Setup<'_>, meeting: &Meeting<'_>) -> Result<(Self::End, Granted), Failure> {
+        // SAFETY: the call takes only numbers.
+        let get = |key, flags| unsafe { libc::msgget(key, flags) };
+        MeetingObject { kind: SystemV::Queue, meeting, remedy: REMEDY }.meet(get, |id, origin| {
+            let end = SysvMqEnd::new(id, meeting.role(), setup);
+            Ok((end, grant(id, setup, origin)?))
+        })
+    }
+}
+
+/// Checks that the queue has room for a message, after its creator has set its capacity.
+fn grant(id: libc::c_int, setup: &Setup<'_>, origin: Origin) -> Result<Granted, Failure> {
+    let capacity = match origin {
+        Origin::Created => resize(id, queue_bytes(setup)),
+        Origin::Found => status(id).map(|facts| capacity(&facts)),
+    };
+    let bytes = capacity.map_err(|e| setup_failure("msgctl", e))?;
+    if setup.buffer_bytes > bytes {
+        // `msgsnd` would wait forever.
+        let place = format!("a message of {} bytes: the queue holds {bytes}", setup.buffer_bytes);
+        return Err(setup_failure(&place, Errno::MSGSIZE)
+            .with_remedy("use smaller messages, or a larger --kernel-buffer"));
+    }
+    Ok(Granted { kernel_buffer_bytes: Some(bytes) })
 }
 
 /// Sets the capacity of the queue and returns the resulting capacity, bytes.
 fn resize(id: libc::c_int, bytes: u64) -> Result<u64, Errno> {
-    // SAFETY: all zero is a valid value of these plain numbers, and the calls access only this value.
+    let mut facts = status(id)?;
+    facts.msg_qbytes = bytes as libc::msglen_t;
+    // SAFETY: the call only reads this value.
+    errno_result(unsafe { libc::msgctl(id, libc::IPC_SET, &raw mut facts) })?;
+    Ok(capacity(&status(id)?))
+}
+
+fn status(id: libc::c_int) -> Result<libc::msqid_ds, Errno> {
+    // SAFETY: all zero is a valid value of these plain numbers, and the call writes only to this value.
     unsafe {
         let mut facts: libc::msqid_ds = std::mem::zeroed();
         errno_result(libc::msgctl(id, libc::IPC_STAT, &raw mut facts))?;
-        facts.msg_qbytes = bytes as libc::msglen_t;
-        errno_result(libc::msgctl(id, libc::IPC_SET, &raw mut facts))?;
-        errno_result(libc::msgctl(id, libc::IPC_STAT, &raw mut facts))?;
-        #[allow(clippy::useless_conversion, reason = "not 64 bits on every platform")]
-        Ok(facts.msg_qbytes.into())
+        Ok(facts)
     }
+}
+
+/// Returns the capacity of a queue, bytes.
+fn capacity(facts: &libc::msqid_ds) -> u64 {
+    #[allow(clippy::useless_conversion, reason = "not 64 bits on every platform")]
+    facts.msg_qbytes.into()
 }
 
 #[derive(Debug)]
@@ -134,6 +161,19 @@ impl TryTransfer for SysvMqEnd {
 }
 
 impl SysvMqEnd {
+    fn new(id: libc::c_int, role: Role, setup: &Setup<'_>) -> Self {
+        let (send_type, receive_type) = if role == Role::Receiver { (2, 1) } else { (1, 2) };
+        Self {
+            id,
+            send_type,
+            receive_type,
+            wait_flag: if setup.blocking == Blocking::Try { libc::IPC_NOWAIT } else { 0 },
+            text_bytes: usize::try_from(setup.buffer_bytes).unwrap_or(usize::MAX / 2),
+            message: None,
+            closes_on_drop: true,
+        }
+    }
+
     #[inline]
     fn send_with(&mut self, flags: libc::c_int, bytes: &[u8]) -> Result<usize, Errno> {
         let message = self.message.as_mut().ok_or(Errno::INVAL)?;
