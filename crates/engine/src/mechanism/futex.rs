@@ -27,14 +27,16 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     unrelated: Unrelated::No("its memory must be inherited or passed"),
     helper: Helper::None,
     options: &[WAIT_SPIN],
-    modes: &Mode::INHERITED,
+    modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A memfd has one slot for each direction. The sender copies its message into \
             the slot and increments a counter in shared memory. The receiver decrements the \
             counter and copies the message out. A peer that has to wait sets a flag and sleeps on \
             that flag (FUTEX_WAIT). The kernel is entered only to sleep and to wake a sleeping \
             peer. The receiver must empty the slot before the sender can use it again, so the \
-            peers alternate and never copy at the same time.",
+            peers alternate and never copy at the same time. In mode 2exec, the receiver creates the \
+            memfd and passes its descriptor to the sender (SCM_RIGHTS), over a Unix domain socket \
+            with a path.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 3.17 (memfd_create).",
         defaults_that_matter: "A peer that has to wait sleeps at once. With shm-ring, a peer that \

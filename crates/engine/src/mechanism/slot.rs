@@ -12,9 +12,13 @@
 //! worker ends the other.
 
 mod lane;
+#[cfg(target_os = "linux")]
+mod meeting;
 mod shared;
 
 use std::cell::UnsafeCell;
+#[cfg(target_os = "linux")]
+use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -22,9 +26,11 @@ use rustix::io::Errno;
 
 pub(super) use lane::Lane;
 use lane::{SlotHeader, header_bytes};
+#[cfg(target_os = "linux")]
+pub(super) use meeting::{DoorbellOrigin, meet_ends};
 pub(super) use shared::SlotMemory;
 
-use ipcperf_model::Failure;
+use ipcperf_model::{Failure, Role};
 
 use crate::channel::{Blocking, Endpoint, Granted, Opened, Setup};
 use crate::mechanism::cache_padded::CachePadded;
@@ -45,6 +51,12 @@ pub(super) trait Doorbell: Clone + Send + 'static {
 
     /// Removes objects that would outlive the processes; most bells have none.
     fn remove(&self) {}
+
+    /// Descriptor that a program must pass to the other one for this bell; most bells have none.
+    #[cfg(target_os = "linux")]
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
 }
 
 /// Location of a bell: its number among the four, and its own memory in the slot's header.
@@ -191,6 +203,20 @@ pub(super) fn open_ends<B: Doorbell>(
         receiver: SlotEnd { outgoing: out_back, incoming: into_there, closes_on_drop: true },
         granted: Granted::default(),
     })
+}
+
+/// Returns the end of one program, which has created both over memory that it shares with the other one.
+pub(super) fn own_end<B: Doorbell>(
+    opened: Opened<SlotEnd<B>>,
+    role: Role,
+) -> (SlotEnd<B>, Granted) {
+    let Opened { sender, receiver, granted } = opened;
+    let (own, other) = match role {
+        Role::Receiver => (receiver, sender),
+        _ => (sender, receiver),
+    };
+    other.close_after_fork();
+    (own, granted)
 }
 
 /// Creates both sides of the slot at `offset`, for messages of up to `most_bytes` bytes.

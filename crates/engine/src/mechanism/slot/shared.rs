@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{FallocateFlags, fallocate, fstat};
 use rustix::io::{Errno, pwrite, retry_on_intr};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
@@ -33,6 +33,15 @@ impl SlotMemory {
     /// Maps `bytes` bytes of `file`, an empty file in a file system.
     pub(in super::super) fn from_file(file: &OwnedFd, bytes: usize) -> Result<Self, Errno> {
         allocate(file, bytes as u64)?;
+        Self::map(file, bytes)
+    }
+
+    /// Maps `bytes` bytes of `file`, which the other program has created with this length.
+    pub(in super::super) fn from_peer(file: &OwnedFd, bytes: usize) -> Result<Self, Errno> {
+        // An access beyond the end would end the process.
+        if u64::try_from(fstat(file)?.st_size).unwrap_or(0) < bytes as u64 {
+            return Err(Errno::INVAL);
+        }
         Self::map(file, bytes)
     }
 
@@ -106,7 +115,7 @@ fn write_zeros(file: &OwnedFd, bytes: u64) -> Result<(), Errno> {
 
 #[cfg(test)]
 mod tests {
-    use rustix::fs::{MemfdFlags, fstat, memfd_create};
+    use rustix::fs::{MemfdFlags, memfd_create};
 
     use super::*;
 
@@ -122,5 +131,13 @@ mod tests {
             // Counted in units of 512 bytes.
             assert!(u64::try_from(facts.st_blocks).unwrap() * 512 >= bytes, "{facts:?}");
         }
+    }
+
+    #[test]
+    fn a_file_of_the_peer_that_is_too_short_is_not_mapped() {
+        let file = memfd_create("ipcperf-test", MemfdFlags::CLOEXEC).unwrap();
+        allocate(&file, 4_096).unwrap();
+        SlotMemory::from_peer(&file, 4_096).unwrap();
+        assert_eq!(SlotMemory::from_peer(&file, 4_097).unwrap_err(), Errno::INVAL);
     }
 }

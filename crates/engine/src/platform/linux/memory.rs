@@ -1,5 +1,6 @@
 //! Memory whose pages are present before it is used.
 
+use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 
 use ipcperf_model::Unavailable;
@@ -27,12 +28,21 @@ pub(crate) unsafe fn populate_write(start: NonNull<u8>, bytes: usize) -> Result<
 /// # Errors
 /// Returns the system's error.
 pub(crate) fn map_shared(name: &str, bytes: usize) -> Result<NonNull<u8>, Errno> {
-    let file = memfd_create(name, MemfdFlags::CLOEXEC)?;
-    ftruncate(&file, bytes as u64)?;
+    let file = shared_file(name, bytes)?;
     let access = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: a new mapping at an address chosen by the kernel aliases nothing.
     let start = unsafe { mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, &file, 0) }?;
     NonNull::new(start.cast()).ok_or(Errno::NOMEM)
+}
+
+/// Creates a memfd of `bytes` zeroes, named `name`, which can be passed to another program.
+///
+/// # Errors
+/// Returns the system's error.
+pub(crate) fn shared_file(name: &str, bytes: usize) -> Result<OwnedFd, Errno> {
+    let file = memfd_create(name, MemfdFlags::CLOEXEC)?;
+    ftruncate(&file, bytes as u64)?;
+    Ok(file)
 }
 
 /// Checks that a memfd can be created.
