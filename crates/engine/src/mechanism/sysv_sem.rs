@@ -29,14 +29,16 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     ),
     helper: Helper::None,
     options: &[WAIT_SPIN],
-    modes: &Mode::INHERITED,
+    modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "A memfd has one slot for each direction. The sender copies its message into \
             the slot and adds 1 to a semaphore with semop. The receiver subtracts 1 and copies the \
             message out. Another semaphore of the same set wakes a sender that waits for the slot \
             to become free. Each of these operations is a system call. The kernel keeps a set of \
             semaphores until it is removed. The peer that exits first removes the set. If the set \
-            still exists after the run, the ipcperf command removes it.",
+            still exists after the run, the ipcperf command removes it. In mode 2exec, one peer creates \
+            the set, and the other one finds it by its key; the receiver passes the descriptor of the \
+            memfd to the sender (SCM_RIGHTS), over a Unix domain socket with a path.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 3.17 (memfd_create), with CONFIG_SYSVIPC.",
         defaults_that_matter: "Each semop performs one operation and does not use SEM_UNDO. With \

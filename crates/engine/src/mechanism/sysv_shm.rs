@@ -27,13 +27,14 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     unrelated: Unrelated::Yes,
     helper: Helper::None,
     options: &[WAIT_SPIN],
-    modes: &Mode::INHERITED,
+    modes: &Mode::ALL,
     documentation: Documentation {
         how_it_works: "shmget creates a segment, which other processes can find by its key; shmat \
             maps it. System V shared memory provides no way to wait for data, so the peers wait as \
             with the mechanism futex. The memory is the only difference from that mechanism. The \
             segment is marked for removal as soon as it is attached, so the kernel removes it when \
-            the last peer exits.",
+            the last peer exits. In mode 2exec, one peer creates the segment, the other one finds it \
+            by its key, and it is marked for removal once both have attached it.",
         message_boundaries: "Kept: the slot holds one message and its length.",
         minimum_kernel: "Linux 2.6.0, with CONFIG_SYSVIPC.",
         defaults_that_matter: "Pages have the usual size (no SHM_HUGETLB). kernel.shmmax limits \

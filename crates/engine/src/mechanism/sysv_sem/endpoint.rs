@@ -3,10 +3,11 @@
 use ipcperf_model::{Failure, Unavailable};
 use rustix::io::Errno;
 
-use crate::channel::{Blocking, Channel, Mechanism, Opened, Setup};
+use crate::channel::{Blocking, Channel, Granted, Mechanism, Meet, Meeting, Opened, Setup};
+use crate::leftovers::SystemV;
 use crate::mechanism::setup_failure::setup_failure;
-use crate::mechanism::slot::{Doorbell, SlotEnd, open_ends, slot_memory};
-use crate::mechanism::sysv;
+use crate::mechanism::slot::{Doorbell, SlotEnd, meet_ends, open_ends, slot_memory};
+use crate::mechanism::sysv::{self, MeetingObject};
 use crate::mechanism::waiting::{self, Spinning};
 use crate::platform::memory::shared_memory_available;
 
@@ -15,6 +16,7 @@ pub(super) const IMPLEMENTATION: Mechanism = Mechanism {
     availability: available,
     in_flight_messages: |_| 2,
     execute: waiting::execute::<SysvSem, Spinning>,
+    meet: Some(waiting::meet::<SysvSem, Spinning>),
     ..Mechanism::BASE
 };
 
@@ -24,6 +26,11 @@ fn available() -> Result<(), Unavailable> {
     sysv::available("semget", |key| unsafe { libc::semget(key, 0, 0) })
 }
 
+/// What to do if no set can be created.
+const REMEDY: &str = "raise kernel.sem with sysctl, or free semaphores (see ipcs -s)";
+/// Number of semaphores in a set: two for each direction.
+const SEMAPHORES: libc::c_int = 4;
+
 struct SysvSem;
 
 impl Channel for SysvSem {
@@ -31,23 +38,33 @@ impl Channel for SysvSem {
 
     fn open(setup: &Setup<'_>) -> Result<Opened<Self::End>, Failure> {
         sysv::remove_on_parent_death();
-        // SAFETY: the call takes only numbers.
-        let id =
-            sysv::create(|key, flags| unsafe { libc::semget(key, 4, flags) }).map_err(|e| {
-                setup_failure("semget", e)
-                    .with_remedy("raise kernel.sem with sysctl, or free semaphores (see ipcs -s)")
-            })?;
+        let id = sysv::create(get).map_err(|e| setup_failure("semget", e).with_remedy(REMEDY))?;
         let opened = slot_memory(setup).and_then(|memory| {
-            let wait = if setup.blocking == Blocking::Try { libc::IPC_NOWAIT } else { 0 };
-            open_ends(setup, memory, |spot| {
-                Ok(SysvDoorbell { id, number: spot.number, wait_flag: wait })
-            })
+            open_ends(setup, memory, |spot| Ok(SysvDoorbell::new(id, spot.number, setup)))
         });
         if opened.is_err() {
-            SysvDoorbell { id, number: 0, wait_flag: 0 }.remove();
+            SysvDoorbell::new(id, 0, setup).remove();
         }
         opened
     }
+}
+
+impl Meet for SysvSem {
+    fn meet(setup: &Setup<'_>, meeting: &Meeting<'_>) -> Result<(Self::End, Granted), Failure> {
+        let set = MeetingObject { kind: SystemV::Semaphores, meeting, remedy: REMEDY };
+        let id = set.meet(get, |id, _| Ok(id))?;
+        let met =
+            meet_ends(setup, meeting, |spot, _| Ok(SysvDoorbell::new(id, spot.number, setup)));
+        if met.is_err() {
+            SysvDoorbell::new(id, 0, setup).remove();
+        }
+        met
+    }
+}
+
+fn get(key: libc::key_t, flags: libc::c_int) -> libc::c_int {
+    // SAFETY: the call takes only numbers.
+    unsafe { libc::semget(key, SEMAPHORES, flags) }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +75,11 @@ struct SysvDoorbell {
 }
 
 impl SysvDoorbell {
+    fn new(id: libc::c_int, number: u16, setup: &Setup<'_>) -> Self {
+        let wait_flag = if setup.blocking == Blocking::Try { libc::IPC_NOWAIT } else { 0 };
+        Self { id, number, wait_flag }
+    }
+
     #[inline]
     fn add(self, change: i16, flags: libc::c_int, calls: &mut u64) -> Result<(), Errno> {
         *calls += 1;
