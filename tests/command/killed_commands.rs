@@ -17,7 +17,7 @@ use crate::sandbox::{Finished, HANG, Sandbox};
 /// Default seed for the moments.
 const SEED: u64 = 20_261_120;
 /// About twenty runs each: with a given total, with names in the file system, and calibrated.
-const MATRICES: [&str; 8] = [
+const MATRICES: [&str; 9] = [
     "-m pipe,shm-ring -b 64,4096 --total 1MB --repetitions 4",
     "-m fifo,unix-stream-named -w stream,round-trip -b 4096 --total 100kB --repetitions 4",
     "-m file-ref --mode 1thread,2thread,2proc -b 4096 --total 1MB --repetitions 4",
@@ -26,6 +26,7 @@ const MATRICES: [&str; 8] = [
     "-m pipe,null --placement same,free -b 64 --total 64kB --repetitions 4",
     "-m pipe -w stream,round-trip -b 4KiB --repetitions 3",
     "-m fifo,tcp,shm-ring --mode 2exec -b 4096 --total 100kB --repetitions 4",
+    "-m posix-mq,sysv-mq,sysv-sem,sysv-shm --mode 2exec -b 4096 --total 100kB --repetitions 3",
 ];
 /// Time in which a command starts and writes its header; half of the moments are drawn from it.
 const BEGINNING: Duration = Duration::from_millis(15);

@@ -9,15 +9,33 @@ use std::process::Command;
 use rustix::process::{Signal, geteuid};
 use serde_json::Value;
 
+use crate::available::available;
 use crate::mistakes::refused;
 use crate::processes::{descendants, signal, wait_for};
 use crate::results::{ResultsFile, text};
 use crate::sandbox::{HANG, Sandbox};
 use crate::skip::skip;
 
-/// Short runs of every mechanism whose peers meet by name.
-const MEETING: &str =
-    "-m fifo,tcp,udp,shm-ring,unix-stream-named -w round-trip -b 64 --total 6400 --mode 2exec";
+/// Every mechanism whose peers meet.
+const MEETING: [&str; 15] = [
+    "fifo",
+    "tcp",
+    "udp",
+    "shm-ring",
+    "unix-stream-named",
+    "unix-dgram",
+    "unix-seqpacket",
+    "posix-mq",
+    "sysv-mq",
+    "futex",
+    "eventfd",
+    "posix-sem",
+    "sysv-sem",
+    "sysv-shm",
+    "mmap-file",
+];
+/// Mechanisms of which the peers find a System V object by its key.
+const SYSTEM_V: [&str; 3] = ["sysv-mq", "sysv-sem", "sysv-shm"];
 /// Command that makes the peer of another user.
 const OTHER_USER: &str = "'setpriv --reuid 1000 --regid 1000 --clear-groups'";
 
@@ -44,6 +62,16 @@ test = "differs"
 first = { sender_prefix = "nice -n 1" }
 second = { sender_prefix = "none" }
 "#;
+
+/// Returns the mechanisms whose peers can meet here.
+fn meeting() -> Vec<&'static str> {
+    available(&MEETING)
+}
+
+/// Returns the arguments that make a short run of each of `mechanisms`.
+fn short_runs(mechanisms: &[&str]) -> String {
+    format!("-m {} -w round-trip -b 64 --total 6400 --mode 2exec", mechanisms.join(","))
+}
 
 /// Runs `arguments`, which contain words in single quotes.
 fn measured(sandbox: &Sandbox, arguments: &str, code: i32) -> ResultsFile {
@@ -86,16 +114,19 @@ fn lack_for_anyone(program: &str) -> Option<String> {
 #[test]
 fn commands_in_front_of_the_programs_are_levels_and_stay_in_the_results() {
     let sandbox = Sandbox::open();
-    let arguments =
-        format!("{MEETING} --sender-prefix none --sender-prefix 'nice -n 1' --repetitions 1");
+    let mechanisms = meeting();
+    let arguments = format!(
+        "{} --sender-prefix none --sender-prefix 'nice -n 1' --repetitions 1",
+        short_runs(&mechanisms)
+    );
     let plan =
         sandbox.run("plan -m tcp -b 64 --mode 2exec --receiver-prefix sync").expect(0).stdout;
     assert!(plan.contains("receiver prefix sync"), "{plan}");
     let file = measured(&sandbox, &arguments, 0);
-    // Two blocks of five mechanisms and two levels.
-    assert_eq!(file.samples.len(), 2 * 5 * 2, "{:?}", file.failures);
+    // Two blocks of all mechanisms and two levels.
+    assert_eq!(file.samples.len(), 2 * mechanisms.len() * 2, "{:?}", file.failures);
     let with_prefix = |sample: &&Value| sample["prefixes"]["sender"] == "nice -n 1";
-    assert_eq!(file.samples.iter().filter(with_prefix).count(), 2 * 5);
+    assert_eq!(file.samples.iter().filter(with_prefix).count(), 2 * mechanisms.len());
     let ids = file.samples.iter().filter(with_prefix).map(|sample| text(sample, "case_id"));
     ids.for_each(|id| assert!(id.ends_with("/sender-prefix=nice -n 1"), "{id}"));
     let results = sandbox.results().display().to_string();
@@ -117,9 +148,10 @@ fn programs_of_two_users_meet() {
         return skip("programs of two users", &why);
     }
     let sandbox = Sandbox::open();
-    let program = sandbox.copy_command("ipcperf");
+    let (program, mechanisms) = (sandbox.copy_command("ipcperf"), meeting());
     for role in ["sender", "receiver"] {
-        let arguments = format!("{MEETING} --{role}-prefix {OTHER_USER} --repetitions 1");
+        let arguments =
+            format!("{} --{role}-prefix {OTHER_USER} --repetitions 1", short_runs(&mechanisms));
         set_permissions(sandbox.path(""), Permissions::from_mode(0o700)).expect("permissions");
         let file = measured_by(&program, &sandbox, &arguments, 4);
         assert!(file.failures.iter().all(|failure| failure["role"] == role), "{:?}", file.failures);
@@ -129,7 +161,68 @@ fn programs_of_two_users_meet() {
             set_permissions(sandbox.path(folder), mode).expect("permissions");
         }
         let file = measured_by(&program, &sandbox, &arguments, 0);
-        assert_eq!(file.samples.len(), 2 * 5, "{role}: {:?}", file.failures);
+        assert_eq!(file.samples.len(), 2 * mechanisms.len(), "{role}: {:?}", file.failures);
+    }
+}
+
+/// The command could not remove an object that a killed peer leaves: it belongs to another user.
+#[test]
+fn no_system_v_object_is_made_that_would_remain() {
+    if let Some(why) = lack("setpriv") {
+        return skip("programs of another user", &why);
+    }
+    let sandbox = Sandbox::open();
+    let program = sandbox.copy_command("ipcperf");
+    for folder in ["", "tmp"] {
+        let mode = Permissions::from_mode(0o711);
+        set_permissions(sandbox.path(folder), mode).expect("permissions");
+    }
+    let arguments = format!(
+        "{} --sender-prefix {OTHER_USER} --receiver-prefix {OTHER_USER} --repetitions 1",
+        short_runs(&available(&SYSTEM_V))
+    );
+    for failure in measured_by(&program, &sandbox, &arguments, 4).failures {
+        assert_eq!(failure["what"], "set-up", "{failure}");
+        assert!(text(&failure, "remedy").contains("the user of the command"), "{failure}");
+    }
+}
+
+/// Where keys are unknown, descriptors and paths are not.
+#[test]
+fn an_ipc_namespace_hides_system_v_objects_alone() {
+    if let Some(why) = lack("unshare") {
+        return skip("peers in another IPC namespace", &why);
+    }
+    let (sandbox, mechanisms, hidden) = (Sandbox::open(), meeting(), available(&SYSTEM_V));
+    let arguments =
+        format!("{} --sender-prefix 'unshare -i' --repetitions 1", short_runs(&mechanisms));
+    let file = measured(&sandbox, &arguments, 4);
+    assert_eq!(file.samples.len(), 2 * (mechanisms.len() - hidden.len()), "{:?}", file.failures);
+    assert_eq!(file.failures.len(), 2 * hidden.len());
+    for failure in &file.failures {
+        assert_eq!(failure["what"], "unreachable", "{failure}");
+        assert!(text(failure, "where").contains("get with the key 0x"), "{failure}");
+        assert!(text(failure, "remedy").contains("different namespaces (IPC)"), "{failure}");
+    }
+}
+
+/// Neither the worker nor the command, which is gone, has made them.
+#[test]
+fn system_v_objects_of_programs_go_with_the_command() {
+    for mechanism in available(&["sysv-mq", "sysv-sem"]) {
+        let sandbox = Sandbox::open();
+        let arguments = format!(
+            "-m {mechanism} -b 64 --total 1000000GB --mode 2exec --timeout 600 --repetitions 1"
+        );
+        let command = sandbox.start(command(&ipcperf(), &sandbox, &arguments));
+        let is_made = || {
+            let names = sandbox.names_left();
+            names.iter().any(|name| name.contains("with key")).then_some(())
+        };
+        wait_for("an object of the run", HANG, is_made);
+        signal(command.id(), Signal::KILL);
+        command.finish(HANG);
+        sandbox.assert_nothing_left();
     }
 }
 
@@ -140,9 +233,12 @@ fn what_a_namespace_hides_is_a_failure_that_names_it() {
         return skip("peers in another namespace", &why);
     }
     let sandbox = Sandbox::open();
-    let file =
-        measured(&sandbox, &format!("{MEETING} --sender-prefix 'unshare -n' --repetitions 1"), 4);
-    assert_eq!(file.samples.len(), 2 * 3, "{:?}", file.failures);
+    let mechanisms = meeting();
+    let arguments =
+        format!("{} --sender-prefix 'unshare -n' --repetitions 1", short_runs(&mechanisms));
+    let file = measured(&sandbox, &arguments, 4);
+    // All but two.
+    assert_eq!(file.samples.len(), 2 * (mechanisms.len() - 2), "{:?}", file.failures);
     let (of_tcp, of_udp): (Vec<_>, Vec<_>) =
         file.failures.iter().partition(|failure| failure["mechanism"] == "tcp");
     assert_eq!((of_tcp.len(), of_udp.len()), (2, 2));

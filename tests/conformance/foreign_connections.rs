@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use ipcperf_engine::mechanism;
 use rustix::net::sockopt::set_socket_reuseaddr;
-use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
+use rustix::net::{
+    AddressFamily, SendFlags, SocketAddrUnix, SocketType, bind, connect, getsockname, send, socket,
+};
 
 use crate::results::ResultsFile;
 use crate::sandbox::Sandbox;
@@ -42,6 +44,16 @@ fn runs_are_made_whoever_connects_to_every_abstract_name() {
         let options = "--set unix-stream-named.address=abstract";
         assert_measured("unix-stream-named", options);
         assert_measured("unix-stream-named", &format!("{options} --mode 2exec"));
+    });
+}
+
+/// Datagrams reach a socket from the moment when it is bound.
+#[test]
+fn runs_are_made_whoever_sends_to_every_path() {
+    with_stranger(send_to_paths, || {
+        for name in ["unix-dgram", "unix-seqpacket", "unix-stream-named", "eventfd", "posix-mq"] {
+            assert_measured(name, "--mode 2exec");
+        }
     });
 }
 
@@ -103,6 +115,22 @@ fn connect_to_abstract_names() {
         // Usually gone by now.
         if let Ok(mut stream) = UnixStream::connect_addr(&address) {
             let _ = stream.write_all(&NONSENSE);
+        }
+    }
+}
+
+/// Sends nonsense to every socket at a path like ours, whatever its type.
+fn send_to_paths() {
+    let table = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let paths = table.lines().filter_map(|line| line.split_whitespace().nth(7));
+    for path in paths.filter(|path| path.starts_with('/') && path.contains("ipcperf-run-")) {
+        let Ok(address) = SocketAddrUnix::new(path) else { continue };
+        for kind in [SocketType::DGRAM, SocketType::SEQPACKET, SocketType::STREAM] {
+            let socket = socket(AddressFamily::UNIX, kind, None).expect("a socket");
+            // Another type, or gone by now.
+            if connect(&socket, &address).is_ok() {
+                let _ = send(&socket, &NONSENSE, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+            }
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::machine;
 use crate::total::Total;
 
 /// Maximum number of mechanisms with a mode that a refusal names.
-const MAX_NAMED: usize = 8;
+const MAX_NAMED: usize = 20;
 
 /// Cell that will be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
