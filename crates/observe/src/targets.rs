@@ -43,9 +43,9 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Targets with these members, of a run that is not paced.
+    /// Creates targets with these members, of a run that is not paced.
     #[must_use]
-    pub const fn of(members: Vec<Member>) -> Self {
+    pub const fn new(members: Vec<Member>) -> Self {
         Self { members, paced_messages: None }
     }
 }

@@ -46,7 +46,7 @@ mod tests {
             tid: 1,
             scope: crate::Scope::Thread,
         };
-        let targets = Targets::of(vec![member("sender"), member("receiver")]);
+        let targets = Targets::new(vec![member("sender"), member("receiver")]);
         let rows = vec![vec![row("futex", 1), row("write", 9)], vec![row("read", 9)]];
         let tables = tables("strace", &observations(&targets, rows));
         let [InstrumentView::Table(sender), InstrumentView::Table(receiver)] = &tables[..] else {

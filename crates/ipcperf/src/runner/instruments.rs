@@ -216,7 +216,7 @@ fn participants(announced: &Participants) -> Targets {
             (_, PeerScope::Process) => Scope::Process,
         },
     };
-    Targets::of(announced.peers.iter().map(member).collect())
+    Targets::new(announced.peers.iter().map(member).collect())
 }
 
 #[cfg(test)]

@@ -160,7 +160,7 @@ mod tests {
 
     fn targets() -> Targets {
         let member = Member { role: "sender".to_owned(), pid: 6, tid: 7, scope: Scope::Thread };
-        Targets::of(vec![member])
+        Targets::new(vec![member])
     }
 
     fn maps(printed: &str) -> Maps {

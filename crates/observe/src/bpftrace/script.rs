@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn threads_are_known_by_their_own_numbers() {
         let members = vec![member(1, 11, Scope::Thread), member(1, 12, Scope::Thread)];
-        let targets = Targets::of(members);
+        let targets = Targets::new(members);
         assert_eq!(filter_expression(&targets, 9), "tid == 11 || tid == 12 || tid == 9");
         assert_eq!(
             (caller_expression(&targets).as_str(), phase_expression(&targets).as_str()),
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn processes_are_known_by_theirs_and_marked_by_one_thread() {
-        let targets = Targets::of(vec![member(1, 11, Scope::Process)]);
+        let targets = Targets::new(vec![member(1, 11, Scope::Process)]);
         assert_eq!(filter_expression(&targets, 9), "pid == 1 || tid == 9");
         assert_eq!(
             (caller_expression(&targets).as_str(), mark_condition(&targets).as_str()),
@@ -148,7 +148,7 @@ mod tests {
             member(2, 2, Scope::Process),
             member(3, 3, Scope::Daemon),
         ];
-        let targets = Targets::of(members);
+        let targets = Targets::new(members);
         assert_eq!(caller_expression(&targets), "(tid == 11) ? tid : pid");
         assert_eq!(
             phase_expression(&targets),

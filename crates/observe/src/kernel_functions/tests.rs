@@ -261,7 +261,7 @@ fn whether_it_is_available_is_said_in_a_line_each() {
 fn more_than_there_is_room_for_are_refused() {
     let members = vec![current_thread("both", Scope::Thread); 5];
     let Source::External { arm, .. } = INSTRUMENT.source else { unreachable!() };
-    let refused = arm(&Targets::of(members)).unwrap_err();
+    let refused = arm(&Targets::new(members)).unwrap_err();
     assert!(refused.reason.contains("more than 4"), "{refused}");
 }
 

@@ -325,7 +325,7 @@ fn with_a_helper(scope: Scope, reach: SampledThreads) -> Option<RoleRows> {
     let role = "both".to_owned();
     let member = Member { role, pid: std::process::id(), tid: said.recv().unwrap(), scope };
     let manner = SampleConfig { sampled: reach, ..SampleConfig::new("cpu-clock", 997).unwrap() };
-    let watch = ProfileWatch::new(&Targets::of(vec![member]), manner, KernelSymbols::Read);
+    let watch = ProfileWatch::new(&Targets::new(vec![member]), manner, KernelSymbols::Read);
     let armed = watch.map_err(|why| report_skip("a helper", &why.to_string()));
     let seen = observe(Box::new(armed.ok()?), || {
         gate.send(()).unwrap();
@@ -458,7 +458,7 @@ fn profile_thread(test: &str, act: impl Fn() + Send + 'static) -> Option<RoleRow
     });
     let (pid, tid) = (std::process::id(), said.recv().unwrap());
     let member = Member { role: "both".to_owned(), pid, tid, scope: Scope::Thread };
-    let watch = arm_or_skip(test, &Targets::of(vec![member]))?;
+    let watch = arm_or_skip(test, &Targets::new(vec![member]))?;
     let seen = observe(watch, || {
         gate.send(()).unwrap();
         peer.join().unwrap();

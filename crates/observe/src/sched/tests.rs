@@ -138,7 +138,7 @@ fn once_with_a_helper(scope: Scope) -> Option<SchedRow> {
         let tid = unsafe { libc::gettid() }.unsigned_abs();
         let role = "both".to_owned();
         let member = Member { role, pid: std::process::id(), tid, scope };
-        let watch = arm_or_skip("sched of threads", &Targets::of(vec![member]))?;
+        let watch = arm_or_skip("sched of threads", &Targets::new(vec![member]))?;
         mark();
         let helper = || (0..3).for_each(|_| std::thread::sleep(Duration::from_millis(2)));
         std::thread::spawn(helper).join().unwrap();

@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn alone(scope: Scope) -> Targets {
-        Targets::of(vec![member("both", 16_259, scope)])
+        Targets::new(vec![member("both", 16_259, scope)])
     }
 
     /// Returns the calls of each of `targets` in its last phase and their counts. `owners` are the threads, each with
@@ -293,7 +293,7 @@ mod tests {
         ];
         let owners = [(1, 0), (9, 1), (2, 2)];
         let lines = phase("read") + &phase("write");
-        let counted = counts(&Targets::of(members), &owners, &lines);
+        let counted = counts(&Targets::new(members), &owners, &lines);
         assert_eq!(counted, [owned(&[]), owned(&[("write", 3)]), owned(&[])]);
     }
 
@@ -321,7 +321,7 @@ mod tests {
             0..60,
         )) {
             let members = vec![member("sender", 1, Scope::Process), member("broker", 2, Scope::Daemon)];
-            let targets = Targets::of(members);
+            let targets = Targets::new(members);
             let mut phases = PhaseTracker::new(&targets, HashMap::from([(1, 0), (2, 1)]));
             for (tid, line) in &lines {
                 phases.add_line(&format!("{tid} {line}"));

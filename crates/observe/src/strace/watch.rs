@@ -179,7 +179,7 @@ impl Tracee {
 
     fn to_targets(&self) -> Targets {
         let (pid, role) = (self.0.id(), "both".to_owned());
-        Targets::of(vec![Member { role, pid, tid: pid, scope: Scope::Thread }])
+        Targets::new(vec![Member { role, pid, tid: pid, scope: Scope::Thread }])
     }
 }
 
@@ -291,7 +291,7 @@ mod tests {
             tid: 4_194_304,
             scope: Scope::Thread,
         };
-        let refusal = attach(&Targets::of(vec![member])).unwrap_err();
+        let refusal = attach(&Targets::new(vec![member])).unwrap_err();
         assert!(
             refusal.reason.contains("4194304") && refusal.reason.contains("No such"),
             "{refusal}"

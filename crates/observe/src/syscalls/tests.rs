@@ -65,7 +65,7 @@ fn calls_and_bytes_are_those_of_the_last_phase_exactly() {
 fn those_who_are_not_asked_for_are_not_counted() {
     let mut rehearsal =
         ForkedPair::fork(PairWorkload { bytes: 64, messages: 1_000, phases: 2, cpus: None });
-    let sender = Targets::of(vec![rehearsal.targets.members[0].clone()]);
+    let sender = Targets::new(vec![rehearsal.targets.members[0].clone()]);
     let Some(watch) = arm_or_skip("those_who_are_not_asked_for", &sender) else { return };
     let [sender, _] = rehearsal.run();
     let seen = watch.finish().unwrap();
@@ -123,7 +123,7 @@ fn two_threads_of_a_process_are_told_apart() {
     });
     let members =
         vec![writer.member("sender", Scope::Thread), reader.member("receiver", Scope::Thread)];
-    let Some(watch) = arm_or_skip("two_threads", &Targets::of(members)) else { return };
+    let Some(watch) = arm_or_skip("two_threads", &Targets::new(members)) else { return };
     writer.run();
     reader.run();
     let seen = watch.finish().unwrap();
@@ -158,7 +158,7 @@ fn errors_and_numbers_without_a_name_are_counted() {
         unsafe { libc::write(-1, std::ptr::null(), 10) };
         mark();
     });
-    let targets = Targets::of(vec![actor.member("both", Scope::Thread)]);
+    let targets = Targets::new(vec![actor.member("both", Scope::Thread)]);
     let Some(watch) = arm_or_skip("errors", &targets) else { return };
     actor.run();
     let seen = watch.finish().unwrap();
@@ -205,7 +205,7 @@ fn the_parts_of_messages_are_summed_up_to_sixteen() {
             send_parts(&ours, parts);
             mark();
         });
-        let targets = Targets::of(vec![actor.member("both", Scope::Thread)]);
+        let targets = Targets::new(vec![actor.member("both", Scope::Thread)]);
         let Some(watch) = arm_or_skip("the_parts_of_messages", &targets) else { return };
         actor.run();
         let row = row(&watch.finish().unwrap(), "both", "sendmsg").unwrap();
@@ -243,7 +243,7 @@ fn actor_with_helper(number: libc::c_long) -> Actor {
 #[test]
 fn other_threads_of_a_process_belong_to_its_role() {
     let actor = actor_with_helper(libc::SYS_getsid);
-    let targets = Targets::of(vec![actor.member("both", Scope::Process)]);
+    let targets = Targets::new(vec![actor.member("both", Scope::Process)]);
     let Some(watch) = arm_or_skip("other_threads", &targets) else { return };
     actor.run();
     let row = row(&watch.finish().unwrap(), "both", "getsid").unwrap();
@@ -263,7 +263,7 @@ fn threads_that_call_at_once_lose_nothing() {
         });
         mark();
     });
-    let targets = Targets::of(vec![actor.member("both", Scope::Process)]);
+    let targets = Targets::new(vec![actor.member("both", Scope::Process)]);
     let Some(watch) = arm_or_skip("threads_that_call_at_once", &targets) else { return };
     actor.run();
     let row = row(&watch.finish().unwrap(), "both", "sched_get_priority_max").unwrap();
@@ -277,7 +277,7 @@ fn a_daemon_is_watched_while_a_party_is_between_its_marks() {
     let sender = actor.member("sender", Scope::Thread);
     let broker =
         Member { role: "broker".to_owned(), tid: 0, scope: Scope::Daemon, ..sender.clone() };
-    let Some(watch) = arm_or_skip("a_daemon", &Targets::of(vec![broker, sender])) else {
+    let Some(watch) = arm_or_skip("a_daemon", &Targets::new(vec![broker, sender])) else {
         return;
     };
     actor.run();
@@ -292,7 +292,7 @@ fn a_daemon_is_watched_while_a_party_is_between_its_marks() {
 fn more_than_there_is_room_for_are_refused() {
     let member = Member { role: "both".to_owned(), pid: 1, tid: 1, scope: Scope::Thread };
     let Source::External { arm, .. } = INSTRUMENT.source else { unreachable!() };
-    let refused = arm(&Targets::of(vec![member; 5])).unwrap_err();
+    let refused = arm(&Targets::new(vec![member; 5])).unwrap_err();
     assert!(refused.reason.contains("more than 4"), "{refused}");
 }
 

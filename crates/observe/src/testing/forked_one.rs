@@ -81,7 +81,7 @@ impl ForkedOne {
         assert!(child > 0, "fork");
         let pid = child.unsigned_abs();
         let member = Member { role: "both".to_owned(), pid, tid: pid, scope: Scope::Thread };
-        Self { targets: Targets::of(vec![member]), child, gate, report }
+        Self { targets: Targets::new(vec![member]), child, gate, report }
     }
 
     /// Opens the gate and waits for the process to exit.

@@ -69,7 +69,7 @@ impl ForkedPair {
             Member { role: role.to_owned(), pid, tid: pid, scope: Scope::Process }
         };
         let members = vec![member("sender", children[0]), member("receiver", children[1])];
-        Self { targets: Targets::of(members), children, gate: Some(gate), tallies }
+        Self { targets: Targets::new(members), children, gate: Some(gate), tallies }
     }
 
     /// Opens the gate, waits for both processes to exit, and returns the counts of sender and receiver.

@@ -46,7 +46,7 @@ impl ProcessAndDaemon {
             member("sender", process.id(), tid, Scope::Process),
             member("broker", daemon.id(), daemon.id(), Scope::Daemon),
         ];
-        Self { targets: Targets::of(members), process, daemon }
+        Self { targets: Targets::new(members), process, daemon }
     }
 
     /// Opens the gate, forwards lines between the two, and waits for the process to exit.

@@ -97,7 +97,7 @@ fn two_threads_of_one_process_are_counted_apart() {
     let sender = Thread::spawn("sender", || touch(1_000));
     let receiver = Thread::spawn("receiver", || touch(3_000));
     let members = vec![sender.member.clone(), receiver.member.clone()];
-    let mut watch = arm(&Targets::of(members), &to_strings(&["page-faults"])).unwrap();
+    let mut watch = arm(&Targets::new(members), &to_strings(&["page-faults"])).unwrap();
     let readings = {
         let counter_fds = watch.counter_fds();
         assert_eq!([counter_fds[0].role, counter_fds[1].role], ["sender", "receiver"]);
@@ -121,7 +121,7 @@ fn a_thread_that_a_library_starts_later_is_its_partys() {
         let peer = Thread::spawn("both", || spawn(|| touch(50_000)).join().unwrap());
         let member = Member { scope, ..peer.member.clone() };
         let (tid, members) = (member.tid, vec![member]);
-        let watch = arm(&Targets::of(members), &to_strings(&["page-faults"])).unwrap();
+        let watch = arm(&Targets::new(members), &to_strings(&["page-faults"])).unwrap();
         let before = readings(&*watch);
         peer.run(&watch.counter_fds()[0]);
         let after = readings(&*watch);

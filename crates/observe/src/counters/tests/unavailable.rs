@@ -77,7 +77,7 @@ fn who_is_gone_cannot_be_counted() {
     for scope in [Scope::Thread, Scope::Process] {
         let (pid, role) = (child.id(), "sender".to_owned());
         let members = vec![Member { role, pid, tid: pid, scope }];
-        let why = arm(&Targets::of(members), &to_strings(&["task-clock"])).unwrap_err();
+        let why = arm(&Targets::new(members), &to_strings(&["task-clock"])).unwrap_err();
         assert!(why.reason.contains("has ended"), "{why}");
     }
 }

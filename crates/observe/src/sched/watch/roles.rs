@@ -241,7 +241,7 @@ mod tests {
     fn a_role_without_both_marks_is_not_told_of() {
         let member =
             |role: &str| Member { role: role.to_owned(), pid: 1, tid: 1, scope: Scope::Thread };
-        let targets = Targets::of(vec![member("sender"), member("receiver")]);
+        let targets = Targets::new(vec![member("sender"), member("receiver")]);
         let open = Window { end_ns: 0, ..WINDOW };
         let threads = vec![vec![thread(1_400, State::Asleep)]; 2];
         let rows = observations(
