@@ -27,6 +27,8 @@ impl Quantity {
             | Self::CpuPerByte
             | Self::CpuPerMessage
             | Self::CpuPerRoundTrip
+            | Self::PacedLatency
+            | Self::PacedCpu
             | Self::Counter(..) => Scale::Log10,
         }
     }

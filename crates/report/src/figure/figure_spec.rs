@@ -173,6 +173,21 @@ pub const FIGURES: &[FigureSpec] = &[
         references: &[],
     },
     FigureSpec {
+        name: Cow::Borrowed("paced-latency-cpu"),
+        subject: Cow::Borrowed("Latency at a rate against CPU time"),
+        by: None,
+        caption: "Each mark is a mechanism with its options, and each rate has a panel. The lower a mark is, the shorter is \
+            the median latency from the schedule. The further left it is, the less CPU time a message takes, in all roles \
+            together and without waiting for the schedule. A receiver that spins pays with CPU time for a low latency, \
+            and pays most at low rates. Mechanisms that do not carry the rate are left out.",
+        workload: None,
+        sizes: Sizes::Extremes,
+        x: Quantity::PacedCpu,
+        y: Quantity::PacedLatency,
+        statistic: Statistic::Scatter,
+        references: &[],
+    },
+    FigureSpec {
         name: Cow::Borrowed("bandwidth-modes"),
         subject: Cow::Borrowed("Bandwidth in several modes"),
         by: None,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use ipcperf_model::size::Bytes;
 use ipcperf_model::units;
-use ipcperf_results::analysis::{CaseSummary, CountKind, CountedValue, RoleCost, Spread};
+use ipcperf_results::analysis::{
+    CaseSummary, CountKind, CountedValue, PacedSummary, RoleCost, Spread,
+};
 
 use super::axis_unit::{AxisUnit, BANDWIDTHS, PERCENT, TIMES};
 use super::scale::Scale;
@@ -32,6 +34,10 @@ pub enum Quantity {
     CpuPerMessage,
     /// CPU time of all roles together per round trip.
     CpuPerRoundTrip,
+    /// Median latency of paced traffic from its schedule.
+    PacedLatency,
+    /// CPU time of all roles together per message or round trip of paced traffic, without that of the pacer.
+    PacedCpu,
     /// A counted event of a role, by name.
     Counter(Arc<str>, CountKind),
     /// Cumulative share of the values.
@@ -74,6 +80,8 @@ impl Quantity {
             Self::CpuPerByte => "CPU time per byte",
             Self::CpuPerMessage => "CPU time per message",
             Self::CpuPerRoundTrip => "CPU time per round trip, all roles",
+            Self::PacedLatency => "median latency",
+            Self::PacedCpu => "CPU time per message, all roles",
             Self::Counter(_, CountKind::PerMessage) => "events per message",
             Self::Counter(_, CountKind::NsPerMessage) => "time per message",
             Self::Counter(_, CountKind::Ratio) => "ratio",
@@ -94,6 +102,8 @@ impl Quantity {
             | Self::CpuPerByte
             | Self::CpuPerMessage
             | Self::CpuPerRoundTrip
+            | Self::PacedLatency
+            | Self::PacedCpu
             | Self::Counter(_, CountKind::NsPerMessage) => TIMES,
             Self::ShareOfLimit | Self::CumulatedShare | Self::Counter(_, CountKind::Share) => {
                 PERCENT
@@ -123,7 +133,9 @@ impl Quantity {
             Self::RoundTripMean
             | Self::SingleRoundTrip
             | Self::CpuPerMessage
-            | Self::CpuPerRoundTrip => units::time(value),
+            | Self::CpuPerRoundTrip
+            | Self::PacedLatency
+            | Self::PacedCpu => units::time(value),
             Self::CpuPerByte => units::short_time(value),
             Self::ShareOfLimit | Self::CumulatedShare | Self::Counter(_, CountKind::Share) => {
                 units::percent(value)
@@ -157,6 +169,11 @@ impl Quantity {
         matches!(self, Self::CpuPerByte | Self::CpuPerMessage | Self::Counter(..))
     }
 
+    /// Whether only paced cases have values.
+    pub(super) const fn is_paced(&self) -> bool {
+        matches!(self, Self::PacedLatency | Self::PacedCpu)
+    }
+
     /// Returns the value for a case, or for one of its roles, over its repetitions.
     pub(super) fn evaluate(&self, case: &CaseSummary, role: Option<&str>) -> Option<Spread> {
         let cost = || role_cost(case, role?);
@@ -167,6 +184,8 @@ impl Quantity {
             Self::CpuPerByte => cost()?.cpu_ns_per_byte,
             Self::CpuPerMessage => Some(cost()?.cpu_ns_per_message),
             Self::CpuPerRoundTrip => case.cpu_ns_per_message,
+            Self::PacedLatency => carried(case)?.latency_ns_p50,
+            Self::PacedCpu => carried(case)?.cpu_ns_per_message,
             Self::Counter(name, kind) => counter_spread(case, role?, name, *kind),
             Self::BufferBytes
             | Self::MessageBytes
@@ -176,6 +195,11 @@ impl Quantity {
             | Self::Study(_) => None,
         }
     }
+}
+
+/// Returns the figures of a paced case that are reliable: it was not always disturbed, and carries its rate.
+fn carried(case: &CaseSummary) -> Option<&PacedSummary> {
+    case.paced.as_ref().filter(|paced| !paced.only_disturbed && !paced.is_saturated())
 }
 
 fn counter_spread(case: &CaseSummary, role: &str, name: &str, kind: CountKind) -> Option<Spread> {

@@ -32,7 +32,12 @@ fn samples(sizes: &[u64]) -> Vec<Sample> {
 }
 
 fn file(sizes: &[u64]) -> AnalyzedFile {
-    let mut file = analyzed_file("one.jsonl", samples(sizes), Vec::new()).results;
+    with_limits(samples(sizes))
+}
+
+/// Returns a file with `samples`, of a machine with known limits.
+fn with_limits(samples: Vec<Sample>) -> AnalyzedFile {
+    let mut file = analyzed_file("one.jsonl", samples, Vec::new()).results;
     file.header.environment.cpus.cache_l1d_bytes = Some(32_768);
     file.header.limits = Some(HardwareLimits {
         copy: vec![CopyLimit { bytes: 4_096, hot_bytes_per_s: Some(10_000_000_000) }],
@@ -64,7 +69,8 @@ const SIZES: [u64; 3] = [64, 4_096, 65_536];
 
 #[test]
 fn every_description_makes_a_picture_but_modes_where_there_is_one() {
-    let files = [file(&SIZES)];
+    let all = samples(&SIZES).into_iter().chain(paced("pipe", 1_000, false));
+    let files = [with_limits(all.collect())];
     let names = SeriesNames::from_files(&files);
     for description in FIGURES {
         let chart = build_chart(description, &files, &names);
@@ -113,6 +119,43 @@ fn a_single_size_has_a_row_for_each_mechanism() {
     assert_eq!(chart.title, "Bandwidth at 4 KiB");
     assert_eq!(chart.panels[0].content.rows, ["pipe", "shm-ring"]);
     assert_eq!(chart.panels[0].guides.iter().map(|guide| guide.lines.len()).sum::<usize>(), 2);
+}
+
+/// Runs of a paced case, and whether they carry the rate.
+fn paced(mechanism: &str, rate_per_s: u64, saturated: bool) -> Vec<Sample> {
+    let run = |block| {
+        let mut sample = sample(mechanism, WorkloadKind::Paced, 64, block, 1_000_000);
+        sample.run.case.rate_per_s = Some(rate_per_s);
+        sample.run.case.case_id = format!("{mechanism}/{rate_per_s}");
+        sample.cpu_ns_per_message = Some(2_000.0);
+        sample.paced.one_way_ns_p50 = Some(1_000);
+        sample.paced.saturated = Some(saturated);
+        sample
+    };
+    (1..=3).map(run).collect()
+}
+
+#[test]
+fn every_rate_has_a_panel_with_the_mechanisms_that_carry_it() {
+    let cases = [
+        ("pipe", 1_000, false),
+        ("tcp", 1_000, false),
+        ("pipe", 20_000, false),
+        ("tcp", 20_000, true),
+    ];
+    let runs = cases.into_iter().flat_map(|(name, rate, saturated)| paced(name, rate, saturated));
+    let files = [analyzed_file("x.jsonl", runs.collect(), Vec::new())];
+    let chart = chart("paced-latency-cpu", &files);
+    assert_eq!(
+        titles(&chart),
+        ["paced · 2proc, same · 64 B · 1k/s", "paced · 2proc, same · 64 B · 20k/s"]
+    );
+    let marks: Vec<usize> = chart.panels.iter().map(|one| one.content.curves.len()).collect();
+    assert_eq!(marks, [2, 1]);
+    let drawn = FIGURES.iter().filter_map(|figure| {
+        build_chart(figure, &files, &SeriesNames::from_files(&files)).map(|chart| chart.name)
+    });
+    assert_eq!(drawn.collect::<Vec<_>>(), ["paced-latency-cpu"], "other figures have no rates");
 }
 
 #[test]
