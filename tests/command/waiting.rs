@@ -22,8 +22,8 @@ fn lists_name_the_values() {
     let sandbox = Sandbox::open();
     let manual = sandbox.run("list tcp").expect(0).stdout;
     assert!(manual.contains("block, poll, select, spin, spin:DURATION"), "{manual}");
-    let manual = sandbox.run("list dgram-fds").expect(0).stdout;
-    assert!(manual.contains("block, select") && !manual.contains("spin:DURATION"), "{manual}");
+    let manual = sandbox.run("list pty").expect(0).stdout;
+    assert!(manual.contains("block, poll, select, spin, spin:DURATION"), "{manual}");
     let manual = sandbox.run("list futex").expect(0).stdout;
     assert!(manual.contains("block, spin, spin:DURATION"), "{manual}");
 }
@@ -36,6 +36,6 @@ fn mistakes_are_named() {
     }
     refused("run -m pipe --set pipe.wait=slect", &["did you mean `select`?"]);
     refused("run -m pipe --set pipe.wait=adaptive", &["block", "poll", "select", "spin"]);
-    refused("run -m dgram-fds --set dgram-fds.wait=spin:20us", &["block", "select"]);
+    refused("run -m signal --set signal.wait=poll", &["block", "spin"]);
     refused("run -m shm-ring --set shm-ring.wait=poll", &["adaptive", "block", "spin"]);
 }
