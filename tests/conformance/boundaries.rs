@@ -56,16 +56,19 @@ fn mechanisms_that_keep_boundaries_never_transfer_short() {
 }
 
 fn samples_of_every_variant(mechanism: &Mechanism<'static>) -> Vec<Value> {
-    let (sandbox, bytes) = (Sandbox::open(), largest_message(mechanism, 10_000));
-    let arguments = format!(
-        "-m {} -w stream,round-trip -b {bytes} --total {} --mode {} {} --repetitions 1",
-        mechanism.name,
-        bytes * 100,
-        modes(mechanism),
-        every_option(mechanism),
-    );
-    sandbox.finish(sandbox.measuring(&arguments)).expect(0);
-    ResultsFile::read(&sandbox.results()).samples
+    let bytes = largest_message(mechanism, 10_000);
+    let samples = |setting: String| {
+        let sandbox = Sandbox::open();
+        let arguments = format!(
+            "-m {} -w stream,round-trip -b {bytes} --total {} --mode {} {setting} --repetitions 1",
+            mechanism.name,
+            bytes * 100,
+            modes(mechanism),
+        );
+        sandbox.finish(sandbox.measuring(&arguments)).expect(0);
+        ResultsFile::read(&sandbox.results()).samples
+    };
+    every_option(mechanism).into_iter().flat_map(samples).collect()
 }
 
 /// Messages that the kernel keeps apart take exactly one call each.

@@ -161,9 +161,19 @@ pub(crate) fn modes(mechanism: &Mechanism) -> String {
     mechanism.modes.iter().map(|mode| mode.name()).collect::<Vec<_>>().join(",")
 }
 
-/// Returns every value of every option of `mechanism`, as arguments that form their matrix.
-pub(crate) fn every_option(mechanism: &Mechanism<'static>) -> String {
-    settings(mechanism).join(" ")
+/// Returns every value of every option of `mechanism`, as arguments that form their matrix. If there are several other
+/// options, `wait` is apart from them: its many values would multiply the cases.
+pub(crate) fn every_option(mechanism: &Mechanism<'static>) -> Vec<String> {
+    let is_wait = |option: &&OptionSpec| matches!(option.values, OptionValues::Waits(_));
+    if options_of_two(mechanism).count() <= 2 {
+        return vec![settings(mechanism).join(" ")];
+    }
+    let (wait, others): (Vec<_>, Vec<_>) = options_of_two(mechanism).partition(is_wait);
+    let joined = |options: Vec<&'static OptionSpec>| {
+        let all = options.into_iter().map(|option| setting(mechanism, option));
+        all.collect::<Vec<_>>().join(" ")
+    };
+    [others, wait].map(joined).into_iter().filter(|settings| !settings.is_empty()).collect()
 }
 
 /// Returns every value of each option separately, as arguments that leave the other options at their defaults; a single
@@ -181,10 +191,11 @@ pub(crate) fn options_of_two(
 }
 
 fn settings(mechanism: &Mechanism<'static>) -> Vec<String> {
-    let settings = options_of_two(mechanism).map(|option| {
-        format!("--set {}.{}={}", mechanism.name, option.name, values(option).join(","))
-    });
-    settings.collect()
+    options_of_two(mechanism).map(|option| setting(mechanism, option)).collect()
+}
+
+fn setting(mechanism: &Mechanism<'static>, option: &OptionSpec) -> String {
+    format!("--set {}.{}={}", mechanism.name, option.name, values(option).join(","))
 }
 
 /// Returns the values of `option` to test: all of them for a choice.
