@@ -142,7 +142,7 @@ fn assert_every_option_was_set(
 ) {
     let flag = |option: &OptionSpec| format!("--set {}.{}=", mechanism.name, option.name);
     let is_set = |option: &&OptionSpec| settings.iter().any(|one| one.contains(&flag(option)));
-    for option in options_of_two(mechanism).filter(|option| is_set(option)) {
+    for option in options_of_two(mechanism).filter(is_set) {
         for value in values(option) {
             let bytes = value.replace("4KiB", "4096").replace("1MiB", "1048576");
             let is_set = |cell: &Value| cell["options"][option.name] == bytes;
